@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* disk.h - every operation by which a store changes the disk, in one table, so that a test can cut between any two.
+ *
+ * disk_system() does them; fault.c wraps it, counts them, fails from the K-th on ("the machine stopped here"), and then makes the disk look
+ * as it may look after a power cut: what was not synced kept, or lost (contents of files not synced; names made, moved or removed in
+ * folders not synced). Reading needs no table: the store reads with pread and friends. */
+#ifndef VARVE_STORE_DISK_H
+#define VARVE_STORE_DISK_H
+
+#include "base/err.h"
+#include <stdint.h>
+#include <sys/types.h>
+
+struct disk {
+    /* All return 0 (or a descriptor) or -1 with errno, as the system calls they are named for. */
+    int (*open)(struct disk *self, const char *path, int flags, mode_t mode); /* for writing; O_TMPFILE allowed */
+    ssize_t (*pwrite)(struct disk *self, int fd, const void *p, size_t n, off_t offset);
+    int (*ftruncate)(struct disk *self, int fd, off_t size);
+    int (*fchmod)(struct disk *self, int fd, mode_t mode);
+    int (*fdatasync)(struct disk *self, int fd);
+    int (*sync_folder)(struct disk *self, const char *path);
+    int (*syncfs)(struct disk *self, int fd); /* everything on the filesystem of FD */
+    int (*link_fd)(struct disk *self, int fd, const char *path); /* name an O_TMPFILE file */
+    int (*rename)(struct disk *self, const char *from, const char *to);
+    int (*unlink)(struct disk *self, const char *path);
+    int (*mkdir)(struct disk *self, const char *path, mode_t mode);
+    int (*rmdir)(struct disk *self, const char *path);
+    int (*close)(struct disk *self, int fd);
+};
+
+struct disk *disk_system(void);
+
+/* ---- fault.c ---- */
+
+enum fault_loss { FAULT_KEEP_UNSYNCED, FAULT_LOSE_UNSYNCED };
+struct fault_disk;
+struct fault_disk *fault_disk_new(void);
+struct disk *fault_disk_ops(struct fault_disk *fault);
+/* From operation number K (from 0) on everything fails with EIO; UINT64_MAX: never. Resets the count. */
+void fault_disk_arm(struct fault_disk *fault, uint64_t k);
+uint64_t fault_disk_count(const struct fault_disk *fault); /* operations since armed */
+/* Make the disk look as after the crash. */
+struct err *fault_disk_crash(struct fault_disk *fault, enum fault_loss loss);
+void fault_disk_free(struct fault_disk *fault);
+
+#endif
