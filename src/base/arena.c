@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arena.h"
+#include "buf.h"
+#include "shared.h"
+#include <assert.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    ALIGN = 16,
+    FIRST_CHUNK = 4 * 1024,     /* one page: most requests are small */
+    LARGEST_CHUNK = 256 * 1024, /* growth stops here, so that at most this much lies idle */
+};
+
+/* The bytes of a chunk follow its header:  [struct chunk, padded][used ......|free ....] */
+struct chunk {
+    struct chunk *before;
+    size_t cap;  /* bytes behind the header */
+    size_t used; /* filled in when the arena moves on to the next chunk */
+};
+
+enum { HEADER = (sizeof(struct chunk) + ALIGN - 1) / ALIGN * ALIGN };
+
+/* What must be called or released at the end; lives in the arena itself, newest first. */
+struct keep {
+    struct keep *older;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+struct arena {
+    char *next; /* the first free byte */
+    char *end;  /* behind the last byte of the chunk */
+    struct chunk *chunk;
+    struct keep *keeps;
+    size_t before; /* bytes used in the chunks before this one */
+    struct chunk *spare; /* the largest chunk that a rewind gave back: loops do not go to malloc each round */
+    size_t limit;
+    int limit_code;
+    const char *limit_text;
+    alignas(ALIGN) struct chunk first;
+};
+
+static char *chunk_bytes(struct chunk *chunk)
+{
+    return (char *)chunk + HEADER;
+}
+
+static void chunk_enter(struct arena *arena, struct chunk *chunk, size_t used)
+{
+    arena->chunk = chunk;
+    arena->next = chunk_bytes(chunk) + used;
+    arena->end = chunk_bytes(chunk) + chunk->cap;
+}
+
+struct arena *arena_new(void)
+{
+    struct arena *arena = mem_alloc(FIRST_CHUNK);
+    *arena = (struct arena){.limit = SIZE_MAX};
+    size_t start = offsetof(struct arena, first) + HEADER;
+    arena->first.cap = FIRST_CHUNK - start;
+    chunk_enter(arena, &arena->first, 0);
+    return arena;
+}
+
+static size_t used_here(const struct arena *arena)
+{
+    return (size_t)(arena->next - chunk_bytes(arena->chunk));
+}
+
+static void keeps_release(struct arena *arena, struct keep *until)
+{
+    while (arena->keeps != until) {
+        struct keep *keep = arena->keeps;
+        arena->keeps = keep->older;
+        keep->fn(keep->arg);
+    }
+}
+
+/* Leave the newest chunk, which is not the first. */
+static void chunk_drop(struct arena *arena)
+{
+    struct chunk *chunk = arena->chunk;
+    arena->chunk = chunk->before;
+    arena->before -= arena->chunk->used;
+    if (chunk->cap <= LARGEST_CHUNK && (!arena->spare || arena->spare->cap < chunk->cap)) {
+        free(arena->spare);
+        arena->spare = chunk;
+    } else {
+        free(chunk);
+    }
+}
+
+void arena_free(struct arena *arena)
+{
+    if (!arena)
+        return;
+    keeps_release(arena, NULL);
+    while (arena->chunk != &arena->first)
+        chunk_drop(arena);
+    free(arena->spare);
+    free(arena);
+}
+
+/* Room for N bytes (a multiple of ALIGN) where the current chunk has none. */
+static void *alloc_slowly(struct arena *arena, size_t n)
+{
+    arena->chunk->used = used_here(arena);
+    struct chunk *chunk = arena->spare;
+    if (chunk && chunk->cap >= n) {
+        arena->spare = NULL;
+    } else {
+        size_t cap = arena->chunk->cap * 2;
+        if (cap > LARGEST_CHUNK)
+            cap = LARGEST_CHUNK;
+        if (cap < n)
+            cap = n;
+        chunk = mem_alloc(HEADER + cap);
+        chunk->cap = cap;
+    }
+    arena->before += arena->chunk->used;
+    chunk->before = arena->chunk;
+    chunk_enter(arena, chunk, n);
+    return chunk_bytes(chunk);
+}
+
+void *arena_alloc(struct arena *arena, size_t n)
+{
+    if (n > SIZE_MAX / 2) { /* never from input: callers bound sizes first */
+        fprintf(stderr, "varve: allocation of %zu bytes\n", n);
+        abort();
+    }
+    n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (n > (size_t)(arena->end - arena->next))
+        return alloc_slowly(arena, n);
+    void *p = arena->next;
+    arena->next += n;
+    return p;
+}
+
+void *arena_zalloc(struct arena *arena, size_t n)
+{
+    return memset(arena_alloc(arena, n), 0, n);
+}
+
+void *arena_array(struct arena *arena, size_t n, size_t element_size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(n, element_size, &bytes))
+        bytes = SIZE_MAX; /* arena_alloc aborts */
+    return arena_alloc(arena, bytes);
+}
+
+char *arena_cstr(struct arena *arena, struct str s)
+{
+    char *p = arena_alloc(arena, s.n + 1);
+    if (s.n)
+        memcpy(p, s.p, s.n);
+    p[s.n] = '\0';
+    return p;
+}
+
+struct str arena_str(struct arena *arena, struct str s)
+{
+    return str_make(arena_cstr(arena, s), s.n);
+}
+
+struct str arena_printf(struct arena *arena, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    /* Mostly the text fits into what is left of the chunk, and is written only once. */
+    size_t room = (size_t)(arena->end - arena->next);
+    int n = vsnprintf(room ? arena->next : NULL, room, fmt, args);
+    va_end(args);
+    size_t length = n > 0 ? (size_t)n : 0;
+    char *p = arena_alloc(arena, length + 1);
+    if (length >= room)
+        vsnprintf(p, length + 1, fmt, again);
+    va_end(again);
+    p[length] = '\0';
+    return str_make(p, length);
+}
+
+void arena_on_free(struct arena *arena, void (*fn)(void *arg), void *arg)
+{
+    struct keep *keep = arena_alloc(arena, sizeof *keep);
+    *keep = (struct keep){arena->keeps, fn, arg};
+    arena->keeps = keep;
+}
+
+void *arena_keep(struct arena *arena, struct shared *object)
+{
+    arena_on_free(arena, shared_unref, object);
+    return object;
+}
+
+struct arena_mark arena_mark(const struct arena *arena)
+{
+    return (struct arena_mark){
+        .chunk = arena->chunk,
+        .used = used_here(arena),
+        .keeps = arena->keeps,
+        .total = arena->before,
+    };
+}
+
+void arena_rewind(struct arena *arena, struct arena_mark mark)
+{
+    keeps_release(arena, mark.keeps);
+    while (arena->chunk != mark.chunk) {
+        assert(arena->chunk != &arena->first);
+        chunk_drop(arena);
+    }
+    assert(arena->before == mark.total);
+    chunk_enter(arena, mark.chunk, mark.used);
+}
+
+void arena_limit(struct arena *arena, size_t bytes, int code, const char *text)
+{
+    arena->limit = bytes;
+    arena->limit_code = code;
+    arena->limit_text = text;
+}
+
+size_t arena_used(const struct arena *arena)
+{
+    return arena->before + used_here(arena);
+}
+
+struct err *arena_check(const struct arena *arena)
+{
+    if (arena_used(arena) > arena->limit)
+        return err_make(arena->limit_code, "%s", arena->limit_text);
+    return NULL;
+}
