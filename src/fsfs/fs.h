@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fs.h - an open repository filesystem.
+ *
+ * One `struct fsfs` serves all threads of the process. It is immutable after opening except for what is guarded inside
+ * (store caches, rep-cache connection, commit queue). */
+#ifndef VARVE_FSFS_FS_H
+#define VARVE_FSFS_FS_H
+
+#include "base/arena.h"
+#include "base/cache.h"
+#include "base/err.h"
+#include "fsfs/id.h"
+#include "fsfs/props.h"
+#include "store/disk.h"
+#include "store/store.h"
+
+enum { FSFS_FORMAT_MIN = 1, FSFS_FORMAT_MAX = 8 };
+
+enum compression { COMPRESS_NONE, COMPRESS_LZ4, COMPRESS_ZLIB };
+
+/* What fsfs.conf says (config.md 6), with the defaults of the format. */
+struct fsfs_config {
+    bool rep_sharing, dir_deltification, props_deltification;
+    int64_t max_deltification_walk, max_linear_deltification;
+    enum compression compression;
+    int zlib_level;
+    int64_t revprop_pack_size; /* bytes */
+    bool compress_packed_revprops;
+    int64_t block_size, l2p_page_size, p2l_page_size;
+    bool pack_after_commit, verify_before_commit;
+};
+
+struct repcache;
+struct commit_queue;
+
+struct fsfs {
+    struct store *store;
+    int format;                 /* 1-4, 6-8 */
+    int64_t shard_size;         /* 0: linear */
+    bool logical;               /* addressing */
+    struct fsfs_config config;
+    char uuid[64];              /* as in the file, NUL-ended */
+    char instance[64];          /* equal to uuid where the file has no second line */
+    uint32_t cache_space;
+    struct repcache *repcache;  /* opened lazily; repcache.h */
+    struct commit_queue *queue; /* commit.h */
+};
+
+struct fsfs_options {
+    bool no_flush;      /* do not wait for the disk */
+    struct disk *disk;  /* NULL: the system */
+};
+
+/* Open the filesystem in the folder DB_PATH. Errors: E_FS_UNSUPPORTED_FORMAT (5 and above 8), E_BAD_VERSION_FILE_FORMAT, E_BAD_CONFIG_VALUE, errno. */
+struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_options *options);
+void fsfs_close(struct fsfs *fs); /* NULL is fine; waits for its background work */
+
+struct fsfs_create_options {
+    int format;           /* 1-4, 6-8 */
+    int64_t shard_size;   /* 0: linear; formats 3 and later; default 1000 */
+    const char *uuid;     /* NULL: a new one */
+    const char *date;     /* svn:date of revision 0 in long form; NULL: now */
+    bool physical;        /* formats 7 and 8: physical addressing */
+};
+/* Make a new filesystem with revision 0 in DB_PATH, a new or empty folder (create.c). */
+struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options);
+
+struct err *fsfs_youngest(revnum *out, struct fsfs *fs); /* afresh */
+struct err *fsfs_set_uuid(struct fsfs *fs, const char *uuid); /* NULL: a new one; a new instance id too; E_BAD_UUID */
+struct err *fsfs_min_unpacked(revnum *out, struct fsfs *fs);
+/* E_FS_NO_SUCH_REVISION "No such revision N" unless 0 <= REV <= youngest. */
+struct err *fsfs_check_revision(struct fsfs *fs, revnum rev);
+
+/* Parse the `format` record; pure. */
+struct fsfs_format {
+    int format;
+    int64_t shard_size;
+    bool logical;
+};
+struct err *fsfs_format_parse(struct fsfs_format *out, struct str text);
+struct err *fsfs_config_parse(struct fsfs_config *out, struct str text, int format);
+
+/* Kinds of cached objects of this layer (cache.h). */
+enum fsfs_cache_kind {
+    CACHE_NODEREV = 0x100, /* rev, item -> struct noderev */
+    CACHE_DIR,             /* rev, item of the rep -> struct dir */
+    CACHE_PROPS,           /* rev, item of the rep -> struct props */
+    CACHE_TEXT,            /* rev, item of the rep -> struct blob */
+    CACHE_CHANGES,         /* rev -> struct changes_list */
+    CACHE_REVPROPS,        /* rev -> struct props with a stamp */
+    CACHE_BLOCK,           /* body identity, block -> struct blob */
+    CACHE_L2P,             /* body identity, page */
+    CACHE_P2L,
+    CACHE_MANIFEST,
+    CACHE_WIRE = 0x200,    /* rep -> ready svndiff */
+    CACHE_REPO = 0x300,    /* kinds of src/repo start here */
+};
+static inline struct cache_key fsfs_cache_key(const struct fsfs *fs, uint32_t kind, uint64_t a, uint64_t b)
+{
+    return (struct cache_key){fs->cache_space, kind, a, b};
+}
+
+/* UUID forms. */
+void uuid_make(char out[37]);
+bool uuid_is_valid(struct str s);
+
+#endif
