@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay.h - what one revision changed, as an edit. */
+#ifndef VARVE_REPO_REPLAY_H
+#define VARVE_REPO_REPLAY_H
+
+#include "repo/access.h"
+#include "repo/edit.h"
+#include "repo/tree.h"
+
+struct replay_params {
+    struct tree tree;     /* of the revision, or of a transaction */
+    struct str base_path; /* only what is at or below; absolute */
+    revnum low_water;     /* copies from older revisions come as plain adds of their whole content; REV_NONE: none do */
+    bool send_deltas;     /* false: empty svndiff documents where a text changed */
+    int svndiff_version, compression_level;
+    const struct access *access;
+};
+struct err *replay_open(struct edit_source **out, const struct replay_params *params);
+
+#endif
