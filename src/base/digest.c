@@ -8,6 +8,7 @@
 #include <openssl/md5.h>
 #include <openssl/sha.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct digest {

@@ -25,9 +25,9 @@ uint64_t hash_bytes(struct str s)
 {
     const char *p = s.p;
     size_t n = s.n;
-    uint64_t h = hash_seed ^ n;
+    uint64_t h = hash_seed ^ k1 ^ n;
     while (n > 16) {
-        h = hash_mix(load64(p) ^ k0 ^ h, load64(p + 8) ^ k1);
+        h = hash_mix(load64(p) ^ h, load64(p + 8) ^ hash_seed);
         p += 16;
         n -= 16;
     }
@@ -38,6 +38,6 @@ uint64_t hash_bytes(struct str s)
     } else if (n) {
         memcpy(&a, p, n);
     }
-    h = hash_mix(a ^ k0 ^ h, b ^ k1);
-    return hash_mix(h ^ k1, k0);
+    h = hash_mix(a ^ h, b ^ hash_seed);
+    return hash_mix(h ^ k0, k1);
 }

@@ -16,7 +16,7 @@ struct task {
     void *arg;
     struct err *err; /* the result, after task_wait */
     /* private to thread.c */
-    struct task *next;
+    struct task *next, *prev;
     int state;
 };
 
