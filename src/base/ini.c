@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ini.h"
+#include "buf.h"
+#include "file.h"
+#include "map.h"
+#include "num.h"
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <strings.h>
+
+enum {
+    FILE_MAX = 64 << 20,     /* bytes of a configuration file; authz files of large sites have a few MiB */
+    EXPANDED_MAX = 1 << 20,  /* bytes of a value with all its %(names)s replaced */
+    EXPAND_DEPTH_MAX = 32,   /* names within names */
+};
+
+/* While a file is read: sections and options by name, and lists that grow. */
+struct parser {
+    struct str text;
+    size_t pos;
+    unsigned line; /* of the line that was taken last */
+    int flags;
+    struct arena *arena;
+    struct growing {
+        struct ini_section section;
+        size_t cap;
+        struct map *keys; /* key to index + 1 */
+    } *sections;
+    size_t count, cap;
+    struct map *names; /* section name to index + 1 */
+};
+
+/* The form of NAME under which it is looked up. */
+static struct str folded(const struct parser *p, struct str name)
+{
+    if (p->flags & INI_CASE_SENSITIVE)
+        return name;
+    char *lower = arena_cstr(p->arena, name);
+    for (size_t i = 0; i < name.n; i++) {
+        if (lower[i] >= 'A' && lower[i] <= 'Z')
+            lower[i] += 'a' - 'A';
+    }
+    return str_make(lower, name.n);
+}
+
+static bool name_eq(const struct ini *ini, struct str a, struct str b)
+{
+    if (ini->flags & INI_CASE_SENSITIVE)
+        return str_eq(a, b);
+    return a.n == b.n && (a.n == 0 || strncasecmp(a.p, b.p, a.n) == 0);
+}
+
+/* The next line without its LF or CR LF; the last one needs none. */
+static bool take_line(struct parser *p, struct str *line)
+{
+    if (p->pos >= p->text.n)
+        return false;
+    if (!str_line(line, p->text, &p->pos)) {
+        *line = str_skip(p->text, p->pos);
+        p->pos = p->text.n;
+    }
+    if (line->n && line->p[line->n - 1] == '\r')
+        line->n--;
+    p->line++;
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct err *syntax_error(const struct parser *p, const char *what)
+{
+    return err_make(E_MALFORMED_FILE, "line %u: %s", p->line, what);
+}
+
+static struct growing *section_enter(struct parser *p, struct str name)
+{
+    struct str key = folded(p, name);
+    uintptr_t at = (uintptr_t)map_get(p->names, key);
+    if (at)
+        return &p->sections[at - 1];
+    if (p->count == p->cap) {
+        p->cap = p->cap ? 2 * p->cap : 16;
+        p->sections = mem_realloc(p->sections, p->cap * sizeof *p->sections);
+    }
+    struct growing *section = &p->sections[p->count++];
+    *section = (struct growing){.section = {.name = name, .line = p->line}, .keys = map_new()};
+    map_put(p->names, key, (void *)(uintptr_t)p->count);
+    return section;
+}
+
+static void option_set(struct parser *p, struct growing *g, struct ini_option option)
+{
+    struct str key = folded(p, option.key);
+    uintptr_t at = (uintptr_t)map_get(g->keys, key);
+    if (at) {
+        g->section.options[at - 1].value = option.value;
+        g->section.options[at - 1].line = option.line;
+        return;
+    }
+    if (g->section.count == g->cap) {
+        g->cap = g->cap ? 2 * g->cap : 8;
+        g->section.options = mem_realloc(g->section.options, g->cap * sizeof option);
+    }
+    g->section.options[g->section.count++] = option;
+    map_put(g->keys, key, (void *)(uintptr_t)g->section.count);
+}
+
+/* VALUE and the lines that continue it, each trimmed and joined by one space. */
+static struct str take_value(struct parser *p, struct str first)
+{
+    struct str value = str_trim(first), line;
+    AUTO_BUF(joined);
+    for (;;) {
+        size_t pos = p->pos;
+        unsigned number = p->line;
+        if (!take_line(p, &line) || line.n == 0 || !is_blank(line.p[0]) || !str_trim(line).n) {
+            p->pos = pos;
+            p->line = number;
+            break;
+        }
+        if (joined.n == 0)
+            buf_str(&joined, value);
+        if (joined.n)
+            buf_char(&joined, ' ');
+        buf_str(&joined, str_trim(line));
+    }
+    return joined.n ? arena_str(p->arena, buf_view(&joined)) : value;
+}
+
+static struct err *parse_line(struct parser *p, struct str line, size_t *current)
+{
+    if (line.n == 0 || line.p[0] == '#')
+        return NULL;
+    if (line.p[0] == '[') {
+        size_t end = str_find(line, ']');
+        if (end == SIZE_MAX)
+            return syntax_error(p, "Section header must end with ']'");
+        struct growing *g = section_enter(p, str_make(line.p + 1, end - 1));
+        *current = (size_t)(g - p->sections) + 1;
+        return NULL;
+    }
+    if (is_blank(line.p[0])) {
+        struct str rest = str_trim(line);
+        if (rest.n == 0)
+            return NULL;
+        return syntax_error(p, rest.p[0] == '[' ? "Section header must start in the first column"
+                               : *current      ? "Option expected"
+                                               : "Section header expected");
+    }
+    if (!*current)
+        return syntax_error(p, "Section header expected");
+    size_t equals = str_find(line, '='), colon = str_find(line, ':');
+    size_t end = equals < colon ? equals : colon;
+    if (end == SIZE_MAX)
+        return syntax_error(p, "Option must end with ':' or '='");
+    struct ini_option option = {.key = str_trim(str_make(line.p, end)), .line = p->line};
+    option.value = take_value(p, str_skip(line, end + 1));
+    option_set(p, &p->sections[*current - 1], option);
+    return NULL;
+}
+
+/* Find the %(NAME)s that begins at or behind *AT; false where there is none. */
+static bool find_reference(struct str s, size_t *at, struct str *name)
+{
+    for (size_t i = *at; i + 3 < s.n; i++) {
+        if (s.p[i] != '%' || s.p[i + 1] != '(')
+            continue;
+        size_t close = str_find(str_skip(s, i), ')');
+        if (close == SIZE_MAX)
+            return false;
+        if (i + close + 1 < s.n && s.p[i + close + 1] == 's') {
+            *at = i;
+            *name = str_make(s.p + i + 2, close - 2);
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct ini_option *option_find(const struct ini *ini, const struct ini_section *section,
+                                            struct str key)
+{
+    for (size_t i = section ? section->count : 0; i > 0; i--) {
+        if (name_eq(ini, section->options[i - 1].key, key))
+            return &section->options[i - 1];
+    }
+    return NULL;
+}
+
+/* One value under expansion: INI's options are still as written. */
+struct expansion {
+    const struct ini *ini;
+    const struct ini_section *section, *defaults;
+    const struct ini_option *open[EXPAND_DEPTH_MAX]; /* whose values are being expanded */
+    unsigned depth;
+    struct buf out;
+};
+
+/* Append VALUE, which belongs to OPTION. A name that is being expanded already stands for nothing;
+ * one that does not exist stays as it is. */
+static struct err *expand(struct expansion *x, const struct ini_option *option, struct str value)
+{
+    for (unsigned i = 0; i < x->depth; i++) {
+        if (x->open[i] == option)
+            return NULL;
+    }
+    if (x->depth == EXPAND_DEPTH_MAX)
+        return err_make(E_MALFORMED_FILE, "line %u: Value refers to values too deeply", option->line);
+    x->open[x->depth++] = option;
+    size_t done = 0, at = 0;
+    struct str name;
+    while (find_reference(value, &at, &name)) {
+        size_t behind = at + name.n + 4;
+        const struct ini_option *other = option_find(x->ini, x->section, name);
+        if (!other)
+            other = option_find(x->ini, x->defaults, name);
+        if (other) {
+            buf_add(&x->out, value.p + done, at - done);
+            TRY(expand(x, other, other->value));
+            done = behind;
+        }
+        at = behind;
+    }
+    buf_add(&x->out, value.p + done, value.n - done);
+    x->depth--;
+    if (x->out.n > EXPANDED_MAX)
+        return err_make(E_MALFORMED_FILE, "line %u: Value is too long", option->line);
+    return NULL;
+}
+
+/* Values refer to others as written, so that new values are set aside until all are made. */
+static struct err *expand_all(struct ini *ini, struct arena *arena)
+{
+    struct expansion x = {.ini = ini, .defaults = ini_section(ini, S("DEFAULT"))};
+    struct changed {
+        struct ini_option *option;
+        struct str value;
+        struct changed *next;
+    } *list = NULL;
+    struct err *err = NULL;
+    size_t total = 0;
+    for (size_t i = 0; !err && i < ini->count; i++) {
+        x.section = &ini->sections[i];
+        for (size_t k = 0; !err && k < x.section->count; k++) {
+            struct ini_option *option = &ini->sections[i].options[k];
+            size_t at = 0;
+            struct str name;
+            if (!find_reference(option->value, &at, &name))
+                continue;
+            buf_clear(&x.out);
+            x.depth = 0;
+            err = expand(&x, option, option->value);
+            total += x.out.n;
+            if (!err && total > FILE_MAX)
+                err = err_make(E_MALFORMED_FILE, "line %u: Values are too long", option->line);
+            struct changed *changed = ARENA_NEW(arena, struct changed);
+            *changed = (struct changed){option, arena_str(arena, buf_view(&x.out)), list};
+            list = changed;
+        }
+    }
+    buf_free(&x.out);
+    for (; !err && list; list = list->next)
+        list->option->value = list->value;
+    return err;
+}
+
+static void parser_free(struct parser *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        map_free(p->sections[i].keys, NULL);
+        free(p->sections[i].section.options);
+    }
+    free(p->sections);
+    map_free(p->names, NULL);
+}
+
+/* What has been read, as the caller gets it. */
+static void finish(struct ini *out, const struct parser *p)
+{
+    *out = (struct ini){.count = p->count, .flags = p->flags};
+    out->sections = arena_array(p->arena, p->count, sizeof *out->sections);
+    for (size_t i = 0; i < p->count; i++) {
+        struct ini_section *section = &out->sections[i];
+        *section = p->sections[i].section;
+        section->options = arena_array(p->arena, section->count, sizeof *section->options);
+        if (section->count)
+            memcpy(section->options, p->sections[i].section.options,
+                   section->count * sizeof *section->options);
+    }
+}
+
+struct err *ini_parse(struct ini *out, struct str text, const char *name, int flags,
+                      struct arena *arena)
+{
+    if (str_starts(text, S("\xef\xbb\xbf")))
+        text = str_skip(text, 3);
+    struct parser p = {.text = arena_str(arena, text), .flags = flags, .arena = arena};
+    p.names = map_new();
+    struct err *err = NULL;
+    struct str line;
+    size_t current = 0; /* index + 1 of the section we are in */
+    while (!err && take_line(&p, &line))
+        err = parse_line(&p, line, &current);
+    if (!err) {
+        finish(out, &p);
+        if (!(flags & INI_NO_EXPANSION))
+            err = expand_all(out, arena);
+    }
+    parser_free(&p);
+    return name ? err_wrap(err, 0, "Error while parsing config file: %s:", name) : err;
+}
+
+struct err *ini_read(struct ini *out, const char *path, bool may_be_missing, int flags,
+                     struct arena *arena)
+{
+    AUTO_BUF(text);
+    struct err *err = file_read_all(&text, path, FILE_MAX);
+    if (err && may_be_missing && (err->code == ENOENT || err->code == ENOTDIR)) {
+        err_free(err);
+        err = NULL;
+    }
+    TRY(err);
+    return ini_parse(out, buf_view(&text), path, flags, arena);
+}
+
+const struct ini_section *ini_section(const struct ini *ini, struct str name)
+{
+    for (size_t i = 0; i < ini->count; i++) {
+        if (name_eq(ini, ini->sections[i].name, name))
+            return &ini->sections[i];
+    }
+    return NULL;
+}
+
+struct str ini_get(const struct ini *ini, struct str section, struct str key, struct str fallback)
+{
+    const struct ini_option *option = option_find(ini, ini_section(ini, section), key);
+    return option ? option->value : fallback;
+}
+
+struct err *ini_get_bool(bool *out, const struct ini *ini, struct str section, struct str key,
+                         bool fallback)
+{
+    static const struct {
+        const char *word;
+        bool value;
+    } words[] = {{"true", true},   {"yes", true}, {"on", true},   {"1", true},
+                 {"false", false}, {"no", false}, {"off", false}, {"0", false}};
+    const struct ini_option *option = option_find(ini, ini_section(ini, section), key);
+    *out = fallback;
+    if (!option)
+        return NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct str word = str_of(words[i].word);
+        if (option->value.n == word.n && strncasecmp(option->value.p, word.p, word.n) == 0) {
+            *out = words[i].value;
+            return NULL;
+        }
+    }
+    return err_make(E_BAD_CONFIG_VALUE, "Config error: invalid boolean value '%.*s' for '[%.*s] %.*s'",
+                    STR(option->value), STR(section), STR(key));
+}
+
+struct err *ini_get_i64(int64_t *out, const struct ini *ini, struct str section, struct str key,
+                        int64_t fallback)
+{
+    const struct ini_option *option = option_find(ini, ini_section(ini, section), key);
+    *out = fallback;
+    if (option && !num_i64(out, option->value))
+        return err_make(E_BAD_CONFIG_VALUE, "Config error: invalid integer value '%.*s' for '[%.*s] %.*s'",
+                        STR(option->value), STR(section), STR(key));
+    return NULL;
+}
