@@ -14,7 +14,7 @@
 #include "store/disk.h"
 #include "store/store.h"
 
-enum { FSFS_FORMAT_MIN = 1, FSFS_FORMAT_MAX = 8 };
+enum { FSFS_FORMAT_MIN = 1, FSFS_FORMAT_MAX = 8, FSFS_DEFAULT_SHARD_SIZE = 1000 };
 
 enum compression { COMPRESS_NONE, COMPRESS_LZ4, COMPRESS_ZLIB };
 
@@ -66,19 +66,22 @@ struct fsfs_create_options {
 struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options);
 
 struct err *fsfs_youngest(revnum *out, struct fsfs *fs); /* afresh */
-struct err *fsfs_set_uuid(struct fsfs *fs, const char *uuid); /* NULL: a new one; a new instance id too; E_BAD_UUID */
+/* NULL: a new one; a new instance id too; E_BAD_UUID. While no other thread uses FS. */
+struct err *fsfs_set_uuid(struct fsfs *fs, const char *uuid);
 struct err *fsfs_min_unpacked(revnum *out, struct fsfs *fs);
 /* E_FS_NO_SUCH_REVISION "No such revision N" unless 0 <= REV <= youngest. */
 struct err *fsfs_check_revision(struct fsfs *fs, revnum rev);
 
-/* Parse the `format` record; pure. */
+/* The `format` record; parsing it is pure. */
 struct fsfs_format {
     int format;
     int64_t shard_size;
     bool logical;
 };
-struct err *fsfs_format_parse(struct fsfs_format *out, struct str text);
-struct err *fsfs_config_parse(struct fsfs_config *out, struct str text, int format);
+/* NAME is the file's, for messages. E_BAD_VERSION_FILE_FORMAT, E_FS_UNSUPPORTED_FORMAT. */
+struct err *fsfs_format_parse(struct fsfs_format *out, struct str text, const char *name);
+/* The text of fsfs.conf (empty: all defaults); formats 1 to 3 have none. Pure. E_BAD_CONFIG_VALUE, E_MALFORMED_FILE, E_INCORRECT_PARAMS. */
+struct err *fsfs_config_parse(struct fsfs_config *out, struct str text, int format, const char *name);
 
 /* Kinds of cached objects of this layer (cache.h). */
 enum fsfs_cache_kind {

@@ -22,7 +22,8 @@ struct props {
 };
 
 /* One hash dump from *POS on, ended by TERMINATOR ("END", "PROPS-END"); *POS moves behind it. Pure. Views point into TEXT; the array is in
- * ARENA, sorted. DELETED (may be NULL: then a "D" record is an error) receives the names of D records. Errors: E_MALFORMED_FILE. */
+ * ARENA, sorted. DELETED (may be NULL: then a "D" record is an error) receives the names of D records, sorted. Of several records
+ * for one name the last counts. An empty TERMINATOR: up to the end of TEXT (the increments of a transaction's .children). Errors: E_MALFORMED_FILE. */
 struct err *hashdump_parse(struct prop **list, size_t *n, struct str **deleted, size_t *deleted_n, struct str text, size_t *pos, struct str terminator,
                            struct arena *arena);
 void hashdump_format(struct buf *out, const struct prop *list, size_t n, struct str terminator);

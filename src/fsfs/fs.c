@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fsfs/fs.h"
+#include "base/num.h"
+#include "fsfs/repcache.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+/* ---- UUIDs ---- */
+
+void uuid_make(char out[37])
+{
+    uint8_t random[16];
+    size_t got = 0;
+    while (got < sizeof random) {
+        ssize_t n = getrandom(random + got, sizeof random - got, 0);
+        if (n > 0)
+            got += (size_t)n;
+    }
+    random[6] = (random[6] & 0x0f) | 0x40; /* version 4: random */
+    random[8] = (random[8] & 0x3f) | 0x80; /* variant of RFC 4122 */
+    static const size_t group_bytes[] = {4, 2, 2, 2, 6};
+    const uint8_t *from = random;
+    char *to = out;
+    for (size_t i = 0; i < 5; i++) {
+        if (i)
+            *to++ = '-';
+        num_hex(to, from, group_bytes[i]);
+        to += 2 * group_bytes[i];
+        from += group_bytes[i];
+    }
+    *to = '\0';
+}
+
+bool uuid_is_valid(struct str s)
+{
+    if (s.n != 36)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+        char c = s.p[i];
+        bool is_hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+        if (is_dash ? c != '-' : !is_hex)
+            return false;
+    }
+    return true;
+}
+
+/* ---- opening ---- */
+
+enum { APR_EOF_NUMBER = 70014 }; /* what stock reports where a file ends too early */
+
+static struct err *record_read(struct buf *out, struct store *store, enum record_kind kind,
+                               const char *name)
+{
+    bool found;
+    TRY(record_get(out, &found, store, (struct record_key){.kind = kind, .rev = REV_NONE}));
+    if (!found)
+        return err_errno(ENOENT, "Can't open file '%s/%s'", store_path(store), name);
+    return NULL;
+}
+
+static struct err *ends_early(struct store *store, const char *name)
+{
+    return err_make(APR_EOF_NUMBER, "Can't read file '%s/%s': End of file found",
+                    store_path(store), name);
+}
+
+static struct err *check_fs_type(struct store *store)
+{
+    AUTO_BUF(text);
+    TRY(record_read(&text, store, RECORD_FS_TYPE, "fs-type"));
+    struct str type;
+    size_t pos = 0;
+    if (!str_line(&type, buf_view(&text), &pos))
+        return ends_early(store, "fs-type");
+    if (str_eq(type, S("fsfs")))
+        return NULL;
+    if (str_eq(type, S("bdb")) || str_eq(type, S("fsx")))
+        return err_make(E_FS_UNKNOWN_FS_TYPE, "Failed to load module for FS type '%.*s'",
+                        STR(type));
+    return err_make(E_FS_UNKNOWN_FS_TYPE, "Unknown FS type '%.*s'", STR(type));
+}
+
+static struct err *read_format(struct fsfs *fs)
+{
+    AUTO_BUF(text);
+    AUTO_ARENA(scratch);
+    bool found;
+    TRY(record_get(&text, &found, fs->store, (struct record_key){.kind = RECORD_FORMAT}));
+    if (!found) { /* the first release wrote none */
+        fs->format = 1;
+        return NULL;
+    }
+    struct fsfs_format format;
+    const char *name = arena_printf(scratch, "%s/format", store_path(fs->store)).p;
+    TRY(fsfs_format_parse(&format, buf_view(&text), name));
+    fs->format = format.format;
+    fs->shard_size = format.shard_size;
+    fs->logical = format.logical;
+    return NULL;
+}
+
+static struct err *uuid_line(char out[64], struct str line, struct store *store)
+{
+    if (line.n > 37)
+        return err_make(E_MALFORMED_FILE, "Can't read length line in file '%s/uuid'",
+                        store_path(store));
+    if (line.n < 36)
+        return ends_early(store, "uuid");
+    memcpy(out, line.p, line.n);
+    out[line.n] = '\0';
+    return NULL;
+}
+
+static struct err *read_uuid(struct fsfs *fs)
+{
+    AUTO_BUF(text);
+    TRY(record_read(&text, fs->store, RECORD_UUID, "uuid"));
+    struct str line;
+    size_t pos = 0;
+    if (!str_line(&line, buf_view(&text), &pos))
+        return ends_early(fs->store, "uuid");
+    TRY(uuid_line(fs->uuid, line, fs->store));
+    if (fs->format >= 7 && str_line(&line, buf_view(&text), &pos) && line.n)
+        return uuid_line(fs->instance, line, fs->store);
+    memcpy(fs->instance, fs->uuid, sizeof fs->instance);
+    return NULL;
+}
+
+static struct err *read_config(struct fsfs *fs)
+{
+    AUTO_BUF(text);
+    AUTO_ARENA(scratch);
+    bool found = false;
+    if (fs->format >= 4) /* a missing file: all defaults */
+        TRY(record_get(&text, &found, fs->store, (struct record_key){.kind = RECORD_CONFIG}));
+    const char *name = arena_printf(scratch, "%s/fsfs.conf", store_path(fs->store)).p;
+    return fsfs_config_parse(&fs->config, buf_view(&text), fs->format, name);
+}
+
+static struct store_layout layout_of(const struct fsfs *fs)
+{
+    return (struct store_layout){
+        .shard_size = fs->shard_size,
+        .ids_in_current = fs->format < 3,
+        .packs = fs->format >= 4,
+        .txn_current = fs->format >= 3,
+        .revprop_packs = fs->format >= 6,
+    };
+}
+
+static struct err *read_settings(struct fsfs *fs)
+{
+    TRY(check_fs_type(fs->store));
+    TRY(read_format(fs));
+    store_set_layout(fs->store, layout_of(fs));
+    TRY(read_uuid(fs));
+    return read_config(fs);
+}
+
+struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_options *options)
+{
+    struct fsfs *fs = mem_zalloc(sizeof *fs);
+    struct err *err = store_open(&fs->store, db_path, options ? options->disk : NULL);
+    if (!err)
+        err = read_settings(fs);
+    if (err) {
+        fsfs_close(fs);
+        return err;
+    }
+    if (options && options->no_flush)
+        store_set_flush(fs->store, false);
+    AUTO_BUF(space);
+    buf_printf(&space, "%s %s", fs->instance, db_path);
+    fs->cache_space = cache_space(buf_view(&space));
+    *out = fs;
+    return NULL;
+}
+
+void fsfs_close(struct fsfs *fs)
+{
+    if (!fs)
+        return;
+    repcache_close(fs);
+    if (fs->store)
+        store_close(fs->store);
+    free(fs);
+}
+
+/* ---- the head and the like ---- */
+
+struct err *fsfs_youngest(revnum *out, struct fsfs *fs)
+{
+    struct head head;
+    TRY(store_head(&head, fs->store));
+    *out = head.youngest;
+    return NULL;
+}
+
+struct err *fsfs_min_unpacked(revnum *out, struct fsfs *fs)
+{
+    return store_min_unpacked(out, fs->store);
+}
+
+struct err *fsfs_check_revision(struct fsfs *fs, revnum rev)
+{
+    revnum youngest;
+    TRY(fsfs_youngest(&youngest, fs));
+    if (rev < 0 || rev > youngest)
+        return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
+    return NULL;
+}
+
+struct err *fsfs_set_uuid(struct fsfs *fs, const char *uuid)
+{
+    char made[37], instance[37];
+    uuid_make(instance);
+    if (!uuid) {
+        uuid_make(made);
+        uuid = made;
+    } else if (!uuid_is_valid(str_of(uuid))) {
+        return err_make(E_BAD_UUID, "Malformed UUID '%s'", uuid);
+    }
+    AUTO_BUF(text);
+    buf_printf(&text, "%s\n", uuid);
+    if (fs->format >= 7)
+        buf_printf(&text, "%s\n", instance);
+    TRY(lease_take(fs->store, LEASE_WRITE));
+    struct err *err =
+        record_put(fs->store, (struct record_key){.kind = RECORD_UUID}, buf_view(&text));
+    lease_drop(fs->store, LEASE_WRITE);
+    TRY(err);
+    memcpy(fs->uuid, uuid, 37);
+    memcpy(fs->instance, fs->format >= 7 ? instance : uuid, 37);
+    return NULL;
+}
