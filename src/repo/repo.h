@@ -7,6 +7,7 @@
 
 struct repo {
     struct fsfs *fs;
+    int format;  /* of the outer `format` file: 3 or 5 */
     char *path; /* of the repository's folder, as given, without trailing slash */
 };
 
