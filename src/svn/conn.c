@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "svn/conn.h"
+
+#include "base/buf.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum {
+    IN_BUFFER = 16 << 10,
+    OUT_BUFFER = 32 << 10,
+    DIRECT_WRITE = 8 << 10, /* larger pieces are not copied into the buffer */
+};
+
+struct conn {
+    int in_fd, out_fd;
+    struct buf in;  /* IN_AT .. in.n is not consumed yet */
+    size_t in_at;
+    struct buf out;
+    struct conn_layer *layer;
+    uint64_t request_limit, request_bytes;
+    uint64_t response_limit, response_bytes;
+    int failed; /* errno of the first I/O error, or EPIPE for the end of input */
+};
+
+struct conn *conn_new(int in_fd, int out_fd)
+{
+    struct conn *conn = mem_zalloc(sizeof *conn);
+    conn->in_fd = in_fd;
+    conn->out_fd = out_fd;
+    buf_reserve(&conn->in, IN_BUFFER);
+    buf_reserve(&conn->out, OUT_BUFFER);
+    return conn;
+}
+
+void conn_free(struct conn *conn)
+{
+    if (!conn)
+        return;
+    if (conn->layer)
+        conn->layer->close(conn->layer);
+    buf_free(&conn->in);
+    buf_free(&conn->out);
+    free(conn);
+}
+
+struct err *conn_set_layer(struct conn *conn, struct conn_layer *layer)
+{
+    TRY(conn_flush(conn));
+    conn->layer = layer;
+    return NULL;
+}
+
+static struct err *closed_error(void)
+{
+    return err_make(E_RA_SVN_CONNECTION_CLOSED, "Network connection closed unexpectedly");
+}
+
+static struct err *failed_error(const struct conn *conn)
+{
+    return conn->failed == EPIPE ? closed_error() : err_errno(conn->failed, "Can't talk to the peer");
+}
+
+static struct err *fail(struct conn *conn, int errnum)
+{
+    conn->failed = errnum == ECONNRESET ? EPIPE : errnum;
+    return failed_error(conn);
+}
+
+/* One read into the input buffer, through the layer. Waits. */
+static struct err *fill(struct conn *conn)
+{
+    if (conn->in_at == conn->in.n)
+        conn->in_at = conn->in.n = 0;
+    char wire[IN_BUFFER];
+    bool layered = conn->layer;
+    buf_reserve(&conn->in, IN_BUFFER);
+    ssize_t got;
+    do
+        got = read(conn->in_fd, layered ? wire : conn->in.p + conn->in.n, IN_BUFFER);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return fail(conn, got == 0 ? EPIPE : errno);
+    if (!layered) {
+        conn->in.n += (size_t)got;
+        return NULL;
+    }
+    struct str plain;
+    TRY(conn->layer->decode(&plain, conn->layer, str_make(wire, (size_t)got)));
+    buf_str(&conn->in, plain);
+    return NULL;
+}
+
+struct err *conn_peek(struct str *out, struct conn *conn)
+{
+    while (conn->in_at == conn->in.n) {
+        if (conn->failed)
+            return failed_error(conn);
+        TRY(conn_flush(conn));
+        TRY(fill(conn));
+    }
+    *out = str_make(conn->in.p + conn->in_at, conn->in.n - conn->in_at);
+    return NULL;
+}
+
+static struct err *count_request(struct conn *conn, size_t n)
+{
+    conn->request_bytes += n;
+    if (conn->request_limit && conn->request_bytes > conn->request_limit)
+        return err_make(E_RA_SVN_REQUEST_SIZE, "The client request size exceeds the configured limit");
+    return NULL;
+}
+
+void conn_take(struct conn *conn, size_t n)
+{
+    conn->in_at += n;
+    conn->request_bytes += n;
+}
+
+/* A long read goes from the descriptor to where it belongs, not through the buffer. */
+static struct err *read_direct(struct conn *conn, char *to, size_t n)
+{
+    while (n) {
+        TRY(conn_flush(conn));
+        ssize_t got = read(conn->in_fd, to, n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return fail(conn, got == 0 ? EPIPE : errno);
+        to += got;
+        n -= (size_t)got;
+    }
+    return NULL;
+}
+
+struct err *conn_read(struct conn *conn, void *to, size_t n)
+{
+    char *at = to;
+    TRY(count_request(conn, n));
+    while (n) {
+        size_t held = conn->in.n - conn->in_at;
+        if (held == 0 && n >= IN_BUFFER && !conn->layer && !conn->failed)
+            return read_direct(conn, at, n);
+        struct str have;
+        TRY(conn_peek(&have, conn));
+        size_t part = have.n < n ? have.n : n;
+        memcpy(at, have.p, part);
+        conn->in_at += part;
+        at += part;
+        n -= part;
+    }
+    return NULL;
+}
+
+bool conn_input_pending(struct conn *conn)
+{
+    if (conn->in_at < conn->in.n)
+        return true;
+    struct pollfd poll_in = {.fd = conn->in_fd, .events = POLLIN};
+    return poll(&poll_in, 1, 0) > 0;
+}
+
+void conn_begin_request(struct conn *conn, uint64_t limit)
+{
+    conn->request_limit = limit;
+    conn->request_bytes = 0;
+}
+
+void conn_begin_response(struct conn *conn, uint64_t limit)
+{
+    conn->response_limit = limit;
+    conn->response_bytes = 0;
+}
+
+/* Write two pieces, all of them. */
+static struct err *write_pair(struct conn *conn, struct str first, struct str second)
+{
+    while (first.n || second.n) {
+        struct iovec parts[2] = {{(void *)first.p, first.n}, {(void *)second.p, second.n}};
+        ssize_t put = writev(conn->out_fd, parts, 2);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return fail(conn, errno);
+        size_t of_first = (size_t)put < first.n ? (size_t)put : first.n;
+        first = str_skip(first, of_first);
+        second = str_skip(second, (size_t)put - of_first);
+    }
+    return NULL;
+}
+
+static struct err *write_layered(struct conn *conn, struct str plain)
+{
+    while (plain.n) {
+        struct str part = plain, wire;
+        if (part.n > conn->layer->max_plain)
+            part.n = conn->layer->max_plain;
+        TRY(conn->layer->encode(&wire, conn->layer, part));
+        TRY(write_pair(conn, wire, S("")));
+        plain = str_skip(plain, part.n);
+    }
+    return NULL;
+}
+
+static struct err *send(struct conn *conn, struct str direct)
+{
+    struct str held = buf_view(&conn->out);
+    conn->out.n = 0; /* also after an error: nothing is sent twice */
+    if (conn->failed)
+        return failed_error(conn);
+    if (!conn->layer)
+        return write_pair(conn, held, direct);
+    TRY(write_layered(conn, held));
+    return write_layered(conn, direct);
+}
+
+struct err *conn_write(struct conn *conn, const void *p, size_t n)
+{
+    conn->response_bytes += n;
+    if (conn->response_limit && conn->response_bytes > conn->response_limit)
+        return err_make(E_RA_SVN_RESPONSE_SIZE, "The server response size exceeds the configured limit");
+    if (n >= DIRECT_WRITE)
+        return send(conn, str_make(p, n));
+    if (conn->out.n + n > OUT_BUFFER)
+        TRY(send(conn, S("")));
+    buf_add(&conn->out, p, n);
+    return NULL;
+}
+
+struct err *conn_flush(struct conn *conn)
+{
+    return conn->out.n ? send(conn, S("")) : NULL;
+}
+
+struct err *conn_flush_holding(struct conn *conn)
+{
+    while (conn->out.n && !conn->failed) {
+        struct pollfd fds[2] = {{.fd = conn->out_fd, .events = POLLOUT}, {.fd = conn->in_fd, .events = POLLIN}};
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return fail(conn, errno);
+        if (fds[0].revents)
+            return conn_flush(conn); /* a response to an error is smaller than what a writable pipe takes */
+        if (fds[1].revents) {
+            if (conn->in.n - conn->in_at > CONN_HELD_MAX)
+                return fail(conn, EPIPE);
+            TRY(fill(conn));
+        }
+    }
+    return conn->failed ? failed_error(conn) : NULL;
+}

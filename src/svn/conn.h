@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conn.h - a connection's bytes, both ways: buffered, counted, limited.
+ *
+ * What is written collects in a buffer that goes out when it is full or when the reader is about to wait for the peer: a conversation of
+ * pipelined requests costs one system call a direction. Large pieces (cached wire texts) are written from where they are, without a copy.
+ *
+ * Errors: E_RA_SVN_CONNECTION_CLOSED at the end of input, E_RA_SVN_IO_ERROR, E_RA_SVN_REQUEST_SIZE, E_RA_SVN_RESPONSE_SIZE. After an I/O error every
+ * later call fails the same way. One thread at a time. */
+#ifndef VARVE_SVN_CONN_H
+#define VARVE_SVN_CONN_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include <stdint.h>
+
+struct conn;
+
+/* IN_FD and OUT_FD (may be the same) stay the caller's. */
+struct conn *conn_new(int in_fd, int out_fd);
+void conn_free(struct conn *conn);
+
+/* What lies between the buffers and the descriptors, where a security layer was negotiated (auth_sasl.c): ENCODE and DECODE turn bytes into bytes
+ * of the layer; both set *OUT to memory of their own, valid until their next call. */
+struct conn_layer {
+    struct err *(*encode)(struct str *out, struct conn_layer *self, struct str plain);
+    struct err *(*decode)(struct str *out, struct conn_layer *self, struct str wire);
+    void (*close)(struct conn_layer *self);
+    size_t max_plain; /* most bytes that ENCODE takes at once */
+};
+struct err *conn_set_layer(struct conn *conn, struct conn_layer *layer); /* flushes first; the connection owns it */
+
+/* ---- reading ---- */
+
+/* The bytes at hand (at least one, at most what is buffered); waits where there are none, after sending what was written. */
+struct err *conn_peek(struct str *out, struct conn *conn);
+void conn_take(struct conn *conn, size_t n);          /* consume N of the peeked bytes */
+struct err *conn_read(struct conn *conn, void *to, size_t n); /* exactly N */
+/* True where input is at hand, or comes at once: the peer is not waiting for us. */
+bool conn_input_pending(struct conn *conn);
+/* Bytes that one request may take; counted from the last call. 0: no limit. */
+void conn_begin_request(struct conn *conn, uint64_t limit);
+
+/* ---- writing ---- */
+
+struct err *conn_write(struct conn *conn, const void *p, size_t n);
+static inline struct err *conn_write_str(struct conn *conn, struct str s);
+struct err *conn_flush(struct conn *conn);
+/* Flush although the peer may be busy sending and not reading: takes in what it sends meanwhile (up to CONN_HELD_MAX bytes), so that two full pipes do not
+ * wait for each other for ever. */
+struct err *conn_flush_holding(struct conn *conn);
+void conn_begin_response(struct conn *conn, uint64_t limit); /* 0: no limit */
+
+enum { CONN_HELD_MAX = 16 << 20 };
+
+static inline struct err *conn_write_str(struct conn *conn, struct str s)
+{
+    return conn_write(conn, s.p, s.n);
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wire.h - the items of the svn:// protocol: numbers, strings, words, lists (ra_svn.md 1).
+ *
+ *   number "12 "   string "3:abc "   word "success "   list "( item item ) "
+ *
+ * Reading builds one tuple in an arena, bounded by the arena's soft limit and the connection's request limit; strings of hostile length take memory only as
+ * their bytes arrive. Writing goes straight into the connection. */
+#ifndef VARVE_SVN_WIRE_H
+#define VARVE_SVN_WIRE_H
+
+#include "base/arena.h"
+#include "fsfs/props.h"
+#include "fsfs/types.h"
+#include "svn/conn.h"
+
+enum {
+    WIRE_NESTING_MAX = 64,
+    WIRE_WORD_MAX = 31,
+    WIRE_STRING_STEP = 1 << 20, /* a string's memory grows in steps of this, as its bytes arrive */
+};
+
+enum wire_kind { WIRE_NUMBER, WIRE_STRING, WIRE_WORD, WIRE_LIST };
+struct wire_item {
+    enum wire_kind kind;
+    union {
+        uint64_t number;
+        struct str text; /* strings and words */
+        struct {
+            const struct wire_item *items;
+            size_t n;
+        } list;
+    };
+};
+
+/* The next item, whole. E_RA_SVN_MALFORMED_DATA; the connection is of no use after it. */
+struct err *wire_read(struct wire_item *out, struct conn *conn, struct arena *arena);
+/* The next item must be a list that starts with a word and a list: ( command ( params ) ). Leading garbage is not skipped. */
+struct err *wire_read_command(struct str *command, struct wire_item *params, struct conn *conn, struct arena *arena);
+
+/* ---- taking a tuple apart ----
+ *
+ * Take what is expected in turn; the first thing that is not there or of another kind marks the args as malformed, and everything taken after is empty.
+ * wire_args_check tells at the end. Items behind the last one taken are ignored: newer peers send more. */
+struct wire_args {
+    const struct wire_item *items;
+    size_t n, at;
+    bool malformed;
+};
+struct wire_args wire_args_of(const struct wire_item *list);
+struct err *wire_args_check(const struct wire_args *args); /* E_RA_SVN_MALFORMED_DATA "Malformed network data" */
+bool wire_args_end(const struct wire_args *args);          /* the (old) peer sent no more */
+
+uint64_t wire_take_number(struct wire_args *args);
+struct str wire_take_str(struct wire_args *args);
+struct str wire_take_word(struct wire_args *args);
+bool wire_take_bool(struct wire_args *args);
+revnum wire_take_rev(struct wire_args *args);
+struct wire_args wire_take_list(struct wire_args *args);
+/* A list that is empty or holds one thing: REV_NONE / p NULL where empty. */
+revnum wire_take_opt_rev(struct wire_args *args);
+struct str wire_take_opt_str(struct wire_args *args);
+/* The same where the tuple may end before: FALLBACK then. */
+bool wire_take_bool_tail(struct wire_args *args, bool fallback);
+struct str wire_take_word_tail(struct wire_args *args); /* p NULL at the end */
+struct wire_args wire_take_list_tail(struct wire_args *args); /* empty at the end */
+/* ( ( name value )... ) */
+struct prop *wire_take_props(size_t *n, struct wire_args *args, struct arena *arena);
+/* ( string... ) */
+struct str *wire_take_strs(size_t *n, struct wire_args *args, struct arena *arena);
+
+/* ---- writing ---- */
+
+struct err *wire_open(struct conn *conn);  /* "( " */
+struct err *wire_close(struct conn *conn); /* ") " */
+struct err *wire_number(struct conn *conn, uint64_t n);
+struct err *wire_str(struct conn *conn, struct str s);
+struct err *wire_word(struct conn *conn, struct str word);
+struct err *wire_bool(struct conn *conn, bool value);
+struct err *wire_opt_str(struct conn *conn, struct str s);    /* "( ) " where s.p is NULL */
+struct err *wire_opt_rev(struct conn *conn, revnum rev);      /* "( ) " for REV_NONE */
+struct err *wire_props(struct conn *conn, const struct prop *list, size_t n); /* ( ( name value )... ); values not NULL */
+struct err *wire_raw(struct conn *conn, struct str ready);    /* bytes that are items already */
+
+/* "( success ( " ... ") ) " */
+struct err *wire_begin_success(struct conn *conn);
+struct err *wire_end_success(struct conn *conn);
+/* "( failure ( ( code message file line )... ) ) ", outermost first; file "" and line 0. */
+struct err *wire_failure(struct conn *conn, const struct err *err);
+/* The answer to an editor or command that has nothing to say. */
+struct err *wire_success_empty(struct conn *conn);
+
+#endif
