@@ -32,14 +32,20 @@ struct disk *disk_system(void);
 
 /* ---- fault.c ---- */
 
-enum fault_loss { FAULT_KEEP_UNSYNCED, FAULT_LOSE_UNSYNCED };
+enum fault_loss {
+    FAULT_KEEP_UNSYNCED,   /* all reached the disk: the process died, not the machine */
+    FAULT_LOSE_UNSYNCED,   /* contents and names as at their last sync */
+    FAULT_LOSE_CONTENTS,   /* names reached the disk, contents did not */
+};
 struct fault_disk;
 struct fault_disk *fault_disk_new(void);
 struct disk *fault_disk_ops(struct fault_disk *fault);
-/* From operation number K (from 0) on everything fails with EIO; UINT64_MAX: never. Resets the count. */
+/* From operation number K (from 0) on everything fails with EIO; UINT64_MAX: never. Resets the count. Closing does not count
+ * (and does happen); a write that is cut has written half. */
 void fault_disk_arm(struct fault_disk *fault, uint64_t k);
 uint64_t fault_disk_count(const struct fault_disk *fault); /* operations since armed */
-/* Make the disk look as after the crash. */
+/* Make the disk look as after the crash, and begin anew as after fault_disk_arm(UINT64_MAX). All descriptors got from it are to be
+ * closed before or after, but not written to. */
 struct err *fault_disk_crash(struct fault_disk *fault, enum fault_loss loss);
 void fault_disk_free(struct fault_disk *fault);
 

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies: published files, immutable, read through descriptors that are kept open; see store.h.
+ *
+ * The cache holds one reference on each body it knows, under its key, and a list from newest use to oldest. A look-up
+ * is a hash and a few pointers under a mutex, without a system call. A body that leaves the cache is closed when the
+ * last arena has let go of it. Only what cannot change is kept: revisions up to the head that we have read, packs,
+ * and revisions that this process staged. */
+#include "store/posix_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum {
+    CACHE_BODIES_MAX = 256,    /* descriptors, of the 1024 that a process commonly may have */
+    CACHE_SHARE = 4,           /* of the process's limit, where that is less */
+    CACHE_BUCKETS = 512,
+    READ_VECTORS = 64,         /* spans that follow each other are read by one call */
+    PREFETCH_SPANS = 1024,     /* sorted at a time */
+    PREFETCH_GAP = 64 << 10,   /* a hole this small costs less than another request */
+};
+
+struct entry {
+    struct body body; /* first */
+    uint64_t key;
+    struct entry *next;          /* in the bucket */
+    struct entry *newer, *older; /* by last use */
+};
+
+struct body_cache {
+    pthread_mutex_t mutex;
+    struct entry *buckets[CACHE_BUCKETS];
+    struct entry *newest, *oldest;
+    size_t count, max;
+};
+
+/* ---- the cache ---- */
+
+static uint64_t key_of(revnum first_rev, bool packed)
+{
+    return (uint64_t)first_rev * 2 + packed;
+}
+
+static size_t bucket_of(uint64_t key)
+{
+    return (key * 0x9e3779b97f4a7c15u) >> 55; /* the top 9 bits: CACHE_BUCKETS */
+}
+
+struct body_cache *body_cache_new(void)
+{
+    struct body_cache *cache = mem_zalloc(sizeof(*cache));
+    struct rlimit limit;
+    pthread_mutex_init(&cache->mutex, NULL);
+    cache->max = CACHE_BODIES_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / CACHE_SHARE < cache->max)
+        cache->max = limit.rlim_cur / CACHE_SHARE;
+    return cache;
+}
+
+static void list_unlink(struct body_cache *cache, struct entry *entry)
+{
+    *(entry->newer ? &entry->newer->older : &cache->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &cache->oldest) = entry->newer;
+}
+
+static void list_push(struct body_cache *cache, struct entry *entry)
+{
+    entry->newer = NULL;
+    entry->older = cache->newest;
+    *(cache->newest ? &cache->newest->newer : &cache->oldest) = entry;
+    cache->newest = entry;
+}
+
+static struct entry *table_find(struct body_cache *cache, uint64_t key)
+{
+    struct entry *entry = cache->buckets[bucket_of(key)];
+    while (entry && entry->key != key)
+        entry = entry->next;
+    return entry;
+}
+
+/* Out of the cache; the reference that it held is the caller's. */
+static struct entry *cache_take(struct body_cache *cache, struct entry *entry)
+{
+    struct entry **link = &cache->buckets[bucket_of(entry->key)];
+    while (*link != entry)
+        link = &(*link)->next;
+    *link = entry->next;
+    list_unlink(cache, entry);
+    cache->count--;
+    return entry;
+}
+
+/* The body under KEY with a reference for the caller, or NULL. */
+static struct body *cache_find(struct body_cache *cache, uint64_t key)
+{
+    pthread_mutex_lock(&cache->mutex);
+    struct entry *entry = table_find(cache, key);
+    if (entry) {
+        if (entry != cache->newest) {
+            list_unlink(cache, entry);
+            list_push(cache, entry);
+        }
+        shared_ref(entry);
+    }
+    pthread_mutex_unlock(&cache->mutex);
+    return entry ? &entry->body : NULL;
+}
+
+/* Let the cache hold ENTRY too. Where another thread was first, its body stays: both read the same file. */
+static void cache_add(struct body_cache *cache, struct entry *entry)
+{
+    struct entry *out = NULL;
+    pthread_mutex_lock(&cache->mutex);
+    if (cache->max > 0 && !table_find(cache, entry->key)) {
+        if (cache->count >= cache->max)
+            out = cache_take(cache, cache->oldest);
+        entry->next = cache->buckets[bucket_of(entry->key)];
+        cache->buckets[bucket_of(entry->key)] = shared_ref(entry);
+        list_push(cache, entry);
+        cache->count++;
+    }
+    pthread_mutex_unlock(&cache->mutex);
+    shared_unref(out);
+}
+
+/* Drop all bodies whose key is at least FROM and, where LOOSE_ONLY, which are no packs. */
+static void cache_drop(struct body_cache *cache, uint64_t from, bool loose_only)
+{
+    pthread_mutex_lock(&cache->mutex);
+    for (struct entry *entry = cache->newest, *older; entry; entry = older) {
+        older = entry->older;
+        if (entry->key >= from && !(loose_only && entry->body.packed))
+            shared_unref(cache_take(cache, entry));
+    }
+    pthread_mutex_unlock(&cache->mutex);
+}
+
+void body_cache_free(struct body_cache *cache)
+{
+    cache_drop(cache, 0, false);
+    pthread_mutex_destroy(&cache->mutex);
+    free(cache);
+}
+
+void bodies_forget(struct store *store, revnum from)
+{
+    cache_drop(store->bodies, key_of(from, false), true);
+}
+
+/* ---- find ---- */
+
+static void body_destroy(struct shared *self)
+{
+    struct entry *entry = (struct entry *)self;
+    close(entry->body.fd);
+    free(entry);
+}
+
+static struct name name_body(const struct store *store, revnum first_rev, bool packed)
+{
+    if (packed)
+        return name_printf("revs/%lld.pack/pack", (long long)(first_rev / store->layout.shard_size));
+    return name_rev(store, first_rev);
+}
+
+/* The same file gives the same number whenever it is opened, another file in its place another one: the
+ * finaliser of splitmix64 over what tells them apart. */
+static uint64_t identity_of(uint64_t key, const struct stat *st)
+{
+    uint64_t parts[] = {key, st->st_ino, (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec};
+    uint64_t h = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        h += parts[i] + 0x9e3779b97f4a7c15u;
+        h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
+        h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
+        h ^= h >> 31;
+    }
+    return h;
+}
+
+/* Descriptors may run out where many arenas hold bodies; the cache gives up its own before that is an error. */
+static int open_body_file(struct store *store, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        cache_drop(store->bodies, 0, false);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    return fd;
+}
+
+/* *OUT is NULL where there is no such file. */
+static struct err *body_open(struct entry **out, struct store *store, revnum first_rev, bool packed)
+{
+    char path[PATH_SIZE];
+    struct stat st;
+    path_of(path, store, name_body(store, first_rev, packed).s);
+    *out = NULL;
+    int fd = open_body_file(store, path);
+    if (fd < 0)
+        return errno == ENOENT || errno == ESTALE ? NULL : err_errno(errno, "Can't open file '%s'", path);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return err_make(E_FS_CORRUPT, "'%s' is not a file", path);
+    }
+    struct entry *entry = mem_zalloc(sizeof(*entry));
+    shared_init(&entry->body.shared, sizeof(*entry), body_destroy);
+    entry->key = key_of(first_rev, packed);
+    entry->body.store = store;
+    entry->body.first_rev = first_rev;
+    entry->body.packed = packed;
+    entry->body.size = (uint64_t)st.st_size;
+    entry->body.identity = identity_of(entry->key, &st);
+    entry->body.fd = fd;
+    *out = entry;
+    return NULL;
+}
+
+/* Can the file of REV not change any more? A head that we have not read yet is read now. */
+static bool is_final(struct store *store, revnum rev)
+{
+    struct head head;
+    if (rev <= atomic_load_explicit(&store->known_head, memory_order_acquire) ||
+        rev <= atomic_load_explicit(&store->staged_last, memory_order_acquire))
+        return true;
+    struct err *err = store_head(&head, store);
+    bool final = !err && rev <= head.youngest;
+    err_free(err);
+    return final;
+}
+
+/* Where REV is as far as we know: the key's two parts. */
+static bool place_of(revnum *first_rev, const struct store *store, revnum rev)
+{
+    bool packed = rev < atomic_load_explicit(&store->known_unpacked, memory_order_acquire);
+    *first_rev = packed ? rev - rev % store->layout.shard_size : rev;
+    return packed;
+}
+
+static struct err *no_such_revision(const struct store *store, revnum rev)
+{
+    if (rev < 0 || store->layout.shard_size == 0)
+        return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
+    return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld: neither '%s' nor '%s' is in '%s'",
+                    (long long)rev, name_body(store, rev, false).s, name_body(store, rev, true).s, store->db);
+}
+
+/* A pack makes its file, then moves min-unpacked-rev, then removes the loose files: who finds a file missing finds the
+ * right place in min-unpacked-rev. Twice, since the answer may be old again when we come there. */
+struct err *store_body(struct body **out, struct store *store, revnum rev, struct arena *arena)
+{
+    enum { TRIES = 3 };
+    for (int tries = 0; rev >= 0 && tries < TRIES; tries++) {
+        revnum first_rev, unpacked;
+        struct entry *entry;
+        bool packed = place_of(&first_rev, store, rev);
+        *out = cache_find(store->bodies, key_of(first_rev, packed));
+        if (*out) {
+            arena_keep(arena, &(*out)->shared);
+            return NULL;
+        }
+        TRY(body_open(&entry, store, first_rev, packed));
+        if (entry) {
+            arena_keep(arena, &entry->body.shared);
+            if (packed || is_final(store, rev))
+                cache_add(store->bodies, entry);
+            *out = &entry->body;
+            return NULL;
+        }
+        TRY(store_min_unpacked(&unpacked, store));
+        revnum again_first;
+        if (place_of(&again_first, store, rev) == packed && tries > 0)
+            break;
+    }
+    return no_such_revision(store, rev);
+}
+
+struct str body_name(const struct body *body, struct arena *arena)
+{
+    return arena_str(arena, str_of(name_body(body->store, body->first_rev, body->packed).s));
+}
+
+/* ---- read ---- */
+
+static struct err *read_failed(const struct body *body, int code)
+{
+    struct name name = name_body(body->store, body->first_rev, body->packed);
+    if (code == 0)
+        return err_make(E_FS_CORRUPT, "File '%s/%s' ends too early", body->store->db, name.s);
+    return err_errno(code, "Can't read file '%s/%s'", body->store->db, name.s);
+}
+
+static bool is_inside(const struct body *body, const struct span *span)
+{
+    return span->offset <= body->size && span->n <= body->size - span->offset;
+}
+
+static struct err *check_span(const struct body *body, const struct span *span)
+{
+    if (is_inside(body, span))
+        return NULL;
+    struct name name = name_body(body->store, body->first_rev, body->packed);
+    return err_make(E_FS_CORRUPT, "%zu bytes at offset %llu are not in file '%s/%s' of %llu bytes", span->n,
+                    (unsigned long long)span->offset, body->store->db, name.s, (unsigned long long)body->size);
+}
+
+/* Fill all of VECTORS from OFFSET on. */
+static struct err *read_vectors(const struct body *body, struct iovec *vectors, int count, uint64_t offset)
+{
+    while (count > 0) {
+        ssize_t got = preadv(body->fd, vectors, count, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0 && vectors->iov_len > 0)
+            return read_failed(body, got < 0 ? errno : 0);
+        offset += (uint64_t)got;
+        while (count > 0 && (size_t)got >= vectors->iov_len) {
+            got -= (ssize_t)vectors->iov_len;
+            vectors++;
+            count--;
+        }
+        if (count > 0) {
+            vectors->iov_base = (char *)vectors->iov_base + got;
+            vectors->iov_len -= (size_t)got;
+        }
+    }
+    return NULL;
+}
+
+struct err *body_read(struct body *body, const struct span *spans, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        struct iovec vectors[READ_VECTORS];
+        uint64_t start = spans[i].offset, end = start;
+        int n = 0;
+        for (; i < count && n < READ_VECTORS && spans[i].offset == end; i++) {
+            TRY(check_span(body, &spans[i]));
+            if (spans[i].n > 0)
+                vectors[n++] = (struct iovec){spans[i].to, spans[i].n};
+            end += spans[i].n;
+        }
+        TRY(read_vectors(body, vectors, n, start));
+    }
+    return NULL;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Ask for up to PREFETCH_SPANS spans, in the order of the disk, those close to each other in one. */
+static void prefetch_some(const struct body *body, const struct span *spans, size_t count)
+{
+    struct span sorted[PREFETCH_SPANS];
+    memcpy(sorted, spans, count * sizeof(*spans));
+    qsort(sorted, count, sizeof(*sorted), compare_offsets);
+    uint64_t start = 0, end = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_inside(body, &sorted[i]) || sorted[i].n == 0)
+            continue;
+        uint64_t span_end = sorted[i].offset + sorted[i].n;
+        if (end > 0 && sorted[i].offset > end + PREFETCH_GAP) {
+            posix_fadvise(body->fd, (off_t)start, (off_t)(end - start), POSIX_FADV_WILLNEED);
+            end = 0;
+        }
+        if (end == 0)
+            start = sorted[i].offset;
+        if (span_end > end)
+            end = span_end;
+    }
+    if (end > 0)
+        posix_fadvise(body->fd, (off_t)start, (off_t)(end - start), POSIX_FADV_WILLNEED);
+}
+
+void body_prefetch(struct body *body, const struct span *spans, size_t count)
+{
+    while (count > 0) {
+        size_t n = count < PREFETCH_SPANS ? count : PREFETCH_SPANS;
+        prefetch_some(body, spans, n);
+        spans += n;
+        count -= n;
+    }
+}
+
+struct err *body_manifest(struct buf *out, struct body *body)
+{
+    bool found = false;
+    struct name name = name_printf("revs/%lld.pack/manifest",
+                                   (long long)(body->first_rev / body->store->layout.shard_size));
+    if (body->packed)
+        TRY(file_get(out, &found, body->store, name.s));
+    return found ? NULL : err_errno(ENOENT, "Can't open file '%s/%s'", body->store->db, name.s);
+}

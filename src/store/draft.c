@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Drafts: bodies in the making; see store.h.
+ *
+ *   +----------- in the file -----------+---- tail, in memory ----+
+ *   0                                in_file                     size
+ *
+ * Small drafts are all tail and never have a file of their own before they are published. */
+#include "store/posix_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct err *draft_begin(struct draft **out, struct store *store, struct str name)
+{
+    struct draft *draft = mem_zalloc(sizeof(*draft));
+    draft->store = store;
+    draft->name = mem_alloc(name.n + 1);
+    memcpy(draft->name, name.p ? name.p : "", name.n);
+    draft->name[name.n] = '\0';
+    draft->fd = -1;
+    *out = draft;
+    return NULL;
+}
+
+void draft_drop(struct draft *draft)
+{
+    if (!draft)
+        return;
+    struct disk *disk = draft->store->disk;
+    if (draft->fd >= 0)
+        disk->close(disk, draft->fd);
+    if (draft->temp)
+        disk->unlink(disk, draft->temp);
+    free(draft->temp);
+    free(draft->name);
+    buf_free(&draft->tail);
+    free(draft);
+}
+
+uint64_t draft_size(const struct draft *draft)
+{
+    return draft->in_file + draft->tail.n;
+}
+
+static struct err *in_draft(const struct draft *draft, struct err *err)
+{
+    return err_wrap(err, 0, "Can't write the data of transaction '%s'", draft->name);
+}
+
+struct err *draft_flush(struct draft *draft)
+{
+    TRY(write_all(draft->store, draft->fd, buf_view(&draft->tail), draft->in_file, draft->temp ? draft->temp : "revs"));
+    draft->in_file += draft->tail.n;
+    buf_clear(&draft->tail);
+    return NULL;
+}
+
+/* From memory to a file beside the revisions, from where it can be named. */
+static struct err *spill(struct draft *draft)
+{
+    char folder[PATH_SIZE];
+    path_of(folder, draft->store, "revs");
+    if (draft->fd < 0)
+        TRY(unnamed_open(&draft->fd, &draft->temp, draft->store, folder));
+    return draft_flush(draft);
+}
+
+struct err *draft_append(struct draft *draft, struct str bytes)
+{
+    if (draft->tail.n + bytes.n > DRAFT_MEMORY_MAX) {
+        struct err *err = spill(draft);
+        if (!err && bytes.n >= DRAFT_MEMORY_MAX) {
+            err = write_all(draft->store, draft->fd, bytes, draft->in_file, draft->temp ? draft->temp : "revs");
+            draft->in_file += err ? 0 : bytes.n;
+            bytes.n = 0;
+        }
+        if (err)
+            return in_draft(draft, err);
+    }
+    buf_str(&draft->tail, bytes);
+    return NULL;
+}
+
+static struct err *reread_file(struct draft *draft, uint64_t offset, char *to, size_t n)
+{
+    while (n > 0) {
+        ssize_t got = pread(draft->fd, to, n, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_errno(errno, "Can't read the data of transaction '%s'", draft->name);
+        if (got == 0)
+            return err_make(E_FS_CORRUPT, "The data of transaction '%s' end too early", draft->name);
+        to += got;
+        offset += (uint64_t)got;
+        n -= (size_t)got;
+    }
+    return NULL;
+}
+
+struct err *draft_reread(struct draft *draft, uint64_t offset, void *to, size_t n)
+{
+    uint64_t size = draft_size(draft);
+    char *p = to;
+    if (offset > size || n > size - offset)
+        return err_make(E_FS_CORRUPT, "%zu bytes at offset %llu are not in the %llu bytes of transaction '%s'", n,
+                        (unsigned long long)offset, (unsigned long long)size, draft->name);
+    if (offset < draft->in_file) {
+        uint64_t left = draft->in_file - offset;
+        size_t part = n < left ? n : (size_t)left;
+        TRY(reread_file(draft, offset, p, part));
+        p += part;
+        offset += part;
+        n -= part;
+    }
+    if (n > 0)
+        memcpy(p, draft->tail.p + (offset - draft->in_file), n);
+    return NULL;
+}
+
+struct err *draft_truncate(struct draft *draft, uint64_t size)
+{
+    struct disk *disk = draft->store->disk;
+    if (size >= draft->in_file) {
+        if (size < draft_size(draft))
+            draft->tail.n = (size_t)(size - draft->in_file);
+        return NULL;
+    }
+    if (disk->ftruncate(disk, draft->fd, (off_t)size) != 0)
+        return err_errno(errno, "Can't cut the data of transaction '%s'", draft->name);
+    draft->in_file = size;
+    buf_clear(&draft->tail);
+    return NULL;
+}
+
+/* A hint only: what does not start here is waited for in publish. */
+void draft_start_sync(struct draft *draft)
+{
+    if (draft->fd >= 0 && store_flushes(draft->store))
+        sync_file_range(draft->fd, 0, (off_t)draft->in_file, SYNC_FILE_RANGE_WRITE);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pack in the place of a shard's files; see store.h. */
+#include "store/posix_int.h"
+
+#include <errno.h>
+
+/* Is shard SHARD packed already, according to min-unpacked-rev? */
+static struct err *is_packed(bool *out, struct store *store, int64_t shard)
+{
+    revnum unpacked;
+    TRY(store_min_unpacked(&unpacked, store));
+    *out = shard < unpacked / store->layout.shard_size;
+    return NULL;
+}
+
+static struct err *put_files(struct piece pieces[2], size_t *count, struct store *store, const char *folder,
+                             struct draft *pack, struct str manifest, mode_t mode)
+{
+    struct sync_job jobs[2];
+    *count = 1;
+    TRY(piece_of_draft(&pieces[0], store, name_printf("%s/pack", folder), pack, mode));
+    if (manifest.n > 0) {
+        *count = 2;
+        TRY(piece_of_bytes(&pieces[1], store, name_printf("%s/manifest", folder), manifest, mode));
+    }
+    for (size_t i = 0; i < *count; i++)
+        jobs[i] = (struct sync_job){store, pieces[i].fd, pieces[i].name};
+    TRY(sync_run(jobs, *count));
+    for (size_t i = 0; i < *count; i++)
+        TRY(piece_name(&pieces[i], store));
+    jobs[0] = (struct sync_job){store, -1, name_printf("%s", folder)};
+    jobs[1] = (struct sync_job){store, -1, name_printf("revs")};
+    return sync_run(jobs, 2);
+}
+
+struct err *store_put_pack(struct store *store, int64_t shard, struct draft *pack, struct str manifest)
+{
+    struct name folder = name_printf("revs/%lld.pack", (long long)shard);
+    struct piece pieces[2] = {{.fd = -1}, {.fd = -1}};
+    size_t count = 0;
+    bool made, packed;
+    TRY(is_packed(&packed, store, shard));
+    if (packed)
+        return err_make(E_FS_GENERAL, "Shard %lld of '%s' is packed already", (long long)shard, store->db);
+    TRY(folder_remove(store, folder.s, NULL)); /* of a pack that was interrupted; no reader looks there */
+    TRY(folder_make(&made, store, folder.s, name_printf("revs/%lld", (long long)shard).s));
+    mode_t mode = mode_for_rev(store, (revnum)shard * store->layout.shard_size + 1) & ~(mode_t)0222;
+    struct err *err = put_files(pieces, &count, store, folder.s, pack, manifest, mode);
+    pieces_end(pieces, count, store, !err);
+    if (err)
+        err = err_join(err, folder_remove(store, folder.s, NULL));
+    return err;
+}
+
+struct err *store_drop_shard(struct store *store, int64_t shard, bool revprops_too)
+{
+    bool packed;
+    TRY(is_packed(&packed, store, shard));
+    if (!packed)
+        return err_make(E_FS_GENERAL, "Shard %lld of '%s' is not packed", (long long)shard, store->db);
+    TRY(folder_remove(store, name_printf("revs/%lld", (long long)shard).s, NULL));
+    if (!revprops_too)
+        return NULL;
+    /* Revision 0 keeps its own file for ever. */
+    return folder_remove(store, name_printf("revprops/%lld", (long long)shard).s, shard == 0 ? "0" : NULL);
+}

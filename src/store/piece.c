@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files written, synced and named as one set; see posix_int.h. */
+#include "store/posix_int.h"
+
+#include "base/thread.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- unnamed files ---- */
+
+struct err *unnamed_open(int *fd, char **temp, struct store *store, const char *folder)
+{
+    char path[PATH_SIZE];
+    *temp = NULL;
+    if (!atomic_load_explicit(&store->no_tmpfile, memory_order_relaxed)) {
+        *fd = store->disk->open(store->disk, folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+        if (*fd >= 0)
+            return NULL;
+        if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+            return err_errno(errno, "Can't create a file in '%s'", folder);
+        store->no_tmpfile = true;
+    }
+    TRY(temp_open(fd, path, store, folder));
+    *temp = mem_strdup(path);
+    return NULL;
+}
+
+static struct err *unnamed_link(struct store *store, int fd, const char *temp, const char *path)
+{
+    struct disk *disk = store->disk;
+    if (temp) {
+        if (disk->rename(disk, temp, path) != 0)
+            return err_errno(errno, "Can't move '%s' to '%s'", temp, path);
+        return NULL;
+    }
+    int rc = disk->link_fd(disk, fd, path);
+    if (rc != 0 && errno == EEXIST) {
+        if (disk->unlink(disk, path) != 0)
+            return err_errno(errno, "Can't remove file '%s'", path);
+        rc = disk->link_fd(disk, fd, path);
+    }
+    return rc == 0 ? NULL : err_errno(errno, "Can't create file '%s'", path);
+}
+
+/* ---- pieces ---- */
+
+static struct err *fill(struct piece *piece, struct store *store, struct str bytes, mode_t mode)
+{
+    char path[PATH_SIZE];
+    path_of(path, store, piece->name.s);
+    TRY(write_all(store, piece->fd, bytes, 0, path));
+    return set_mode(store, piece->fd, mode, path);
+}
+
+struct err *piece_of_bytes(struct piece *out, struct store *store, struct name name, struct str bytes, mode_t mode)
+{
+    char path[PATH_SIZE], folder[PATH_SIZE];
+    *out = (struct piece){.name = name, .fd = -1};
+    path_of(path, store, name.s);
+    path_folder(folder, path);
+    TRY(unnamed_open(&out->fd, &out->temp, store, folder));
+    return fill(out, store, bytes, mode);
+}
+
+struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct name name, struct str bytes, mode_t mode)
+{
+    enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
+    char path[PATH_SIZE];
+    *out = (struct piece){.name = name};
+    path_of(path, store, name.s);
+    out->fd = store->disk->open(store->disk, path, FLAGS, 0666);
+    if (out->fd < 0 && errno == EEXIST) {
+        if (store->disk->unlink(store->disk, path) != 0)
+            return err_errno(errno, "Can't remove file '%s'", path);
+        out->fd = store->disk->open(store->disk, path, FLAGS, 0666);
+    }
+    if (out->fd < 0)
+        return err_errno(errno, "Can't create file '%s'", path);
+    out->named = true;
+    return fill(out, store, bytes, mode);
+}
+
+struct err *piece_of_draft(struct piece *out, struct store *store, struct name name, struct draft *draft, mode_t mode)
+{
+    if (draft->fd < 0)
+        return piece_of_bytes(out, store, name, buf_view(&draft->tail), mode);
+    *out = (struct piece){.name = name, .fd = draft->fd, .temp = draft->temp, .draft = draft};
+    draft->temp = NULL;
+    TRY(draft_flush(draft));
+    return set_mode(store, draft->fd, mode, name.s);
+}
+
+struct err *piece_name(struct piece *piece, struct store *store)
+{
+    char path[PATH_SIZE];
+    if (piece->named)
+        return NULL;
+    path_of(path, store, piece->name.s);
+    TRY(unnamed_link(store, piece->fd, piece->temp, path));
+    piece->named = true;
+    return NULL;
+}
+
+void pieces_end(struct piece *pieces, size_t count, struct store *store, bool stay)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct piece *piece = &pieces[i];
+        char path[PATH_SIZE];
+        path_of(path, store, piece->name.s);
+        if (piece->fd >= 0 && !piece->draft)
+            store->disk->close(store->disk, piece->fd);
+        if (!stay && piece->named)
+            store->disk->unlink(store->disk, path);
+        else if (piece->temp && !piece->named)
+            store->disk->unlink(store->disk, piece->temp);
+        free(piece->temp);
+    }
+}
+
+/* ---- sync ---- */
+
+static struct err *sync_one(void *arg)
+{
+    struct sync_job *job = arg;
+    struct disk *disk = job->store->disk;
+    char path[PATH_SIZE];
+    path_of(path, job->store, job->name.s);
+    if (job->fd >= 0 ? disk->fdatasync(disk, job->fd) : disk->sync_folder(disk, path))
+        return err_errno(errno, "Can't flush '%s' to disk", path);
+    return NULL;
+}
+
+/* All of them start to be written before the first is waited for: the journal then commits once for many. */
+struct err *sync_run(struct sync_job *jobs, size_t count)
+{
+    if (count == 0 || !store_flushes(jobs->store))
+        return NULL;
+    if (count == 1)
+        return sync_one(jobs);
+    void **args = mem_alloc(count * sizeof(*args));
+    for (size_t i = 0; i < count; i++) {
+        args[i] = &jobs[i];
+        if (jobs[i].fd >= 0)
+            sync_file_range(jobs[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    }
+    struct err *err = tasks_run(sync_one, args, count);
+    free(args);
+    return err;
+}
+
+struct err *sync_filesystem_open(int *fd, struct store *store)
+{
+    *fd = open(store->db, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd >= 0 ? NULL : err_errno(errno, "Can't open folder '%s'", store->db);
+}
+
+struct err *sync_filesystem(struct store *store, int fd)
+{
+    if (store_flushes(store) && store->disk->syncfs(store->disk, fd) != 0)
+        return err_errno(errno, "Can't flush the filesystem of '%s' to disk", store->db);
+    return NULL;
+}
+
+mode_t mode_for_rev(const struct store *store, revnum rev)
+{
+    int64_t shard_size = store->layout.shard_size;
+    char path[PATH_SIZE];
+    struct stat st;
+    for (int i = 0; i < 2; i++) {
+        revnum like = i == 0 && rev > 0 ? rev - 1 : 0;
+        path_of(path, store, name_rev(store, like).s);
+        if (stat(path, &st) == 0)
+            return st.st_mode & 07777;
+        if (shard_size == 0)
+            continue;
+        path_of(path, store, name_printf("revs/%lld.pack/pack", (long long)(like / shard_size)).s);
+        if (stat(path, &st) == 0)
+            return st.st_mode & 07777;
+    }
+    return 0444;
+}

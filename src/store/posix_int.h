@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* posix_int.h - the insides that the files of the FSFS directory store share.
+ *
+ *   posix.c    open and close, the head, names of transactions, a new store
+ *   files.c    paths, whole-file reads and atomic replaces, folders
+ *   record.c   records
+ *   body.c     bodies and the cache of their descriptors
+ *   draft.c    bodies in the making
+ *   piece.c    files written, synced and named as one set
+ *   publish.c  from drafts to revisions
+ *   pack.c     from a draft to a pack
+ *   lease.c    locks
+ *
+ * All that changes the disk goes through store->disk; reading does not. */
+#ifndef VARVE_STORE_POSIX_INT_H
+#define VARVE_STORE_POSIX_INT_H
+
+#include "store/disk.h"
+#include "store/store.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum {
+    PATH_SIZE = 4096,            /* a path with its NUL; PATH_MAX of Linux */
+    NAME_SIZE = 320,             /* the part of it below db/ */
+    SYNC_FILES_MAX = 16,         /* above that many files one syncfs is cheaper than a sync of each */
+    RECORD_SIZE_MAX = 1 << 30,   /* a property list of 1 GiB is no property list */
+    DRAFT_MEMORY_MAX = 1 << 20,  /* a draft this large moves from memory to a file */
+};
+
+/* The file or folder of something, relative to db/. */
+struct name {
+    char s[NAME_SIZE];
+};
+
+/* Descriptors of published bodies; see body.c. */
+struct body_cache;
+/* The lock state that all stores of one repository in this process share; see lease.c. */
+struct lease_home;
+
+/* Revisions that store_stage has named and store_publish_staged has not made visible yet. */
+struct staged {
+    revnum first, last;           /* REV_NONE where there are none */
+    int fds[SYNC_FILES_MAX];     /* of the files, while they are few enough to be synced one by one */
+    size_t files;                 /* all of them, also those whose descriptors are closed */
+    struct name *folders;         /* to be synced */
+    size_t folder_count;
+};
+
+struct store {
+    char *db; /* without a slash at the end */
+    struct disk *disk;
+    struct store_layout layout;
+    atomic_bool flush;
+    atomic_bool no_tmpfile;        /* the filesystem refused O_TMPFILE */
+    _Atomic(revnum) known_head;    /* as last read; bodies up to it never change */
+    _Atomic(revnum) known_unpacked; /* as last read */
+    _Atomic(revnum) staged_last;   /* staged.last, for readers in other threads */
+    struct body_cache *bodies;
+    pthread_mutex_t mutex;         /* over what follows, down to the blank line */
+    struct lease_home *leases;     /* NULL until the first lease */
+    uint64_t txn_next, txn_end;    /* the numbers reserved and not handed out */
+    uint64_t txn_block;            /* how many the next reservation takes */
+    revnum txn_base;               /* formats 1 and 2: the base and number last handed out */
+
+    struct staged staged; /* under LEASE_WRITE */
+    int sync_fd;          /* db/, open since before the first unsynced write: syncfs reports errors since then */
+};
+
+/* ---- files.c ---- */
+
+void path_of(char out[PATH_SIZE], const struct store *store, const char *name);
+/* The folder of PATH. */
+void path_folder(char out[PATH_SIZE], const char *path);
+
+struct name name_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+struct name name_rev(const struct store *store, revnum rev);            /* revs/0/5, revs/5 */
+struct name name_rev_folder(const struct store *store, revnum rev);     /* revs/0, revs */
+struct name name_revprops(const struct store *store, revnum rev);       /* revprops/0/5, revprops/5 */
+struct name name_revprops_folder(const struct store *store, revnum rev);
+
+/* Append the whole file NAME; *FOUND false where there is none. */
+struct err *file_get(struct buf *out, bool *found, const struct store *store, const char *name);
+
+/* How a file is replaced. */
+struct file_put {
+    mode_t mode;      /* of a new file; 0: 0666 less the umask. An existing file keeps its mode */
+    bool durable;     /* synced with its folder, unless the store does not flush */
+};
+/* Replace NAME by BYTES in one step. The folder must exist: else ENOENT. */
+struct err *file_put(struct store *store, const char *name, struct str bytes, struct file_put how);
+/* The two halves of it, for who has other things to sync in between: a temporary file beside NAME, and the rename. */
+struct err *file_put_prepare(int *fd, char temp[PATH_SIZE], struct store *store, const char *name,
+                             struct str bytes, mode_t mode);
+struct err *file_put_rename(struct store *store, const char *temp, const char *name);
+
+/* A new file of a unique name in FOLDER (absolute), open for reading and writing. */
+struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store, const char *folder);
+struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t offset, const char *path);
+struct err *set_mode(struct store *store, int fd, mode_t mode, const char *path);
+
+/* Make the folder NAME with the mode of folder LIKE (or, where that is missing, of db/); *MADE false where it is there already. */
+struct err *folder_make(bool *made, struct store *store, const char *name, const char *like);
+/* Remove the folder NAME and the files in it except the one called KEEP (then the folder stays too); absent is fine. */
+struct err *folder_remove(struct store *store, const char *name, const char *keep);
+struct err *folder_sync(struct store *store, const char *name); /* nothing where the store does not flush */
+static inline bool store_flushes(struct store *store)
+{
+    return atomic_load_explicit(&store->flush, memory_order_relaxed);
+}
+/* The entries of folder NAME for which KEEP_IF says true (all where NULL), sorted, without "." and ".."; none where it is missing. */
+struct err *folder_list(struct str **names, size_t *count, const struct store *store, const char *name,
+                        bool (*keep_if)(struct str entry), struct arena *arena);
+
+/* ---- body.c ---- */
+
+struct body_cache *body_cache_new(void);
+void body_cache_free(struct body_cache *cache);
+/* Forget the descriptors of loose bodies from FROM on: their files are about to be replaced or removed. */
+void bodies_forget(struct store *store, revnum from);
+
+/* ---- draft.c ---- */
+
+struct draft {
+    struct store *store;
+    char *name;       /* the transaction's */
+    struct buf tail;  /* the bytes behind those in the file */
+    uint64_t in_file; /* bytes in the file */
+    int fd;           /* -1 while all is in memory */
+    char *temp;       /* where the file has a name: the filesystem has no unnamed ones */
+};
+/* Write what a draft still holds in memory to its file (which it has). */
+struct err *draft_flush(struct draft *draft);
+
+/* ---- piece.c ---- */
+
+/* Open a file without a name in FOLDER (absolute), or one with a temporary name where the filesystem has none (*TEMP, else NULL). */
+struct err *unnamed_open(int *fd, char **temp, struct store *store, const char *folder);
+
+/* A file on its way to its name: written, then synced, then named, so that no crash shows a half one. */
+struct piece {
+    struct name name;
+    int fd;              /* -1: nothing here */
+    char *temp;          /* its name till then, or NULL */
+    struct draft *draft; /* whose descriptor FD is, or NULL */
+    bool named;
+};
+struct err *piece_of_bytes(struct piece *out, struct store *store, struct name name, struct str bytes, mode_t mode);
+/* The same, but under its name at once: where nothing waits for the disk. */
+struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct name name, struct str bytes, mode_t mode);
+struct err *piece_of_draft(struct piece *out, struct store *store, struct name name, struct draft *draft, mode_t mode);
+/* What is under the name already (a left-over) is replaced. */
+struct err *piece_name(struct piece *piece, struct store *store);
+/* Close the files and, unless they are to stay, remove them. */
+void pieces_end(struct piece *pieces, size_t count, struct store *store, bool stay);
+
+/* One thing to sync: a file by its descriptor, or a folder. */
+struct sync_job {
+    struct store *store;
+    int fd;           /* -1: the folder */
+    struct name name; /* of either */
+};
+/* Sync them in parallel, which the disk merges; nothing where the store does not flush. */
+struct err *sync_run(struct sync_job *jobs, size_t count);
+/* Sync the whole filesystem; FD (a descriptor there) was opened before the first write that matters, so that no error of it is missed. */
+struct err *sync_filesystem(struct store *store, int fd);
+struct err *sync_filesystem_open(int *fd, struct store *store);
+
+/* The mode for the data of revision REV: that of the revision before it. */
+mode_t mode_for_rev(const struct store *store, revnum rev);
+
+/* ---- publish.c ---- */
+
+/* Close the descriptors kept for the sync of staged revisions. */
+void staged_close(struct store *store);
+
+/* ---- lease.c ---- */
+
+void leases_close(struct store *store);
+
+#endif
