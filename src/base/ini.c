@@ -371,7 +371,7 @@ struct err *ini_get_i64(int64_t *out, const struct ini *ini, struct str section,
     const struct ini_option *option = option_find(ini, ini_section(ini, section), key);
     *out = fallback;
     if (option && !num_i64(out, option->value))
-        return err_make(E_BAD_CONFIG_VALUE, "Config error: invalid integer value '%.*s' for '[%.*s] %.*s'",
+        return err_make(E_INCORRECT_PARAMS, "Could not convert '%.*s' into a number for '[%.*s] %.*s'",
                         STR(option->value), STR(section), STR(key));
     return NULL;
 }

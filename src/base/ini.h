@@ -44,6 +44,7 @@ const struct ini_section *ini_section(const struct ini *ini, struct str name); /
 struct str ini_get(const struct ini *ini, struct str section, struct str key, struct str fallback);
 /* true/yes/on/1, false/no/off/0; else E_BAD_CONFIG_VALUE naming section and key. */
 struct err *ini_get_bool(bool *out, const struct ini *ini, struct str section, struct str key, bool fallback);
+/* Not a number: E_INCORRECT_PARAMS. */
 struct err *ini_get_i64(int64_t *out, const struct ini *ini, struct str section, struct str key, int64_t fallback);
 
 #endif
