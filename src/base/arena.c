@@ -37,7 +37,8 @@ struct arena {
     struct chunk *chunk;
     struct keep *keeps;
     size_t before; /* bytes used in the chunks before this one */
-    struct chunk *spare; /* the largest chunk that a rewind gave back: loops do not go to malloc each round */
+    struct chunk *
+        spare; /* the largest chunk that a rewind gave back: loops do not go to malloc each round */
     size_t limit;
     int limit_code;
     const char *limit_text;

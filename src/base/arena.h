@@ -36,13 +36,15 @@ void arena_free(struct arena *arena); /* NULL is fine; for AUTO: see arena_auto 
 void *arena_alloc(struct arena *arena, size_t n) __attribute__((returns_nonnull, malloc));
 void *arena_zalloc(struct arena *arena, size_t n) __attribute__((returns_nonnull, malloc));
 /* An array of N elements; the product is checked (overflow aborts: callers bound N first). */
-void *arena_array(struct arena *arena, size_t n, size_t element_size) __attribute__((returns_nonnull));
+void *arena_array(struct arena *arena, size_t n, size_t element_size)
+    __attribute__((returns_nonnull));
 #define ARENA_NEW(arena, type) ((type *)arena_zalloc((arena), sizeof(type)))
 
 /* Copies; the bytes get a NUL behind them that is not counted. */
 struct str arena_str(struct arena *arena, struct str s);
 char *arena_cstr(struct arena *arena, struct str s);
-struct str arena_printf(struct arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+struct str arena_printf(struct arena *arena, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Hand the caller's reference on OBJECT to the arena. Returns OBJECT. */
 void *arena_keep(struct arena *arena, struct shared *object);

@@ -13,13 +13,14 @@ struct buf {
 };
 
 void buf_free(struct buf *buf);
-void buf_reserve(struct buf *buf, size_t extra);        /* room for EXTRA more bytes */
-char *buf_grow(struct buf *buf, size_t extra);          /* EXTRA uninitialised bytes appended; where they start */
+void buf_reserve(struct buf *buf, size_t extra); /* room for EXTRA more bytes */
+char *buf_grow(struct buf *buf,
+               size_t extra); /* EXTRA uninitialised bytes appended; where they start */
 void buf_add(struct buf *buf, const void *p, size_t n);
 void buf_str(struct buf *buf, struct str s);
 void buf_cstr(struct buf *buf, const char *s);
 void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void buf_u64(struct buf *buf, uint64_t n);              /* decimal */
+void buf_u64(struct buf *buf, uint64_t n);                  /* decimal */
 void buf_hex(struct buf *buf, const void *bytes, size_t n); /* lower case */
 static inline void buf_char(struct buf *buf, char c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* S3-FIFO (Yang et al., SOSP 2023), per shard: new objects enter a small queue; what is asked for while it is there
- * moves to the main queue, the rest leaves and only its fingerprint stays behind. Who comes back while
- * the fingerprint is known enters the main queue at once. A scan thus passes through a tenth of the memory.
+/* S3-FIFO (Yang et al., SOSP 2023), per shard: new objects enter a small queue; what is asked for
+ * while it is there moves to the main queue, the rest leaves and only its fingerprint stays behind.
+ * Who comes back while the fingerprint is known enters the main queue at once. A scan thus passes
+ * through a tenth of the memory.
  *
  *           put ──> [ small, 10 % ] ──asked for──> [ main, 90 % ] ──not asked for──> out
  *                        │ not asked for             ^ └──asked for: once more round
@@ -19,9 +20,9 @@
 enum {
     SHARDS = 16,
     FIRST_BUCKETS = 256,
-    SMALL_SHARE = 10,  /* the small queue holds a tenth of a shard's bytes */
-    LARGEST_SHARE = 4, /* an object may be a quarter of a shard */
-    ASKED_MAX = 3,     /* counting further would keep yesterday's favourites too long */
+    SMALL_SHARE = 10,   /* the small queue holds a tenth of a shard's bytes */
+    LARGEST_SHARE = 4,  /* an object may be a quarter of a shard */
+    ASKED_MAX = 3,      /* counting further would keep yesterday's favourites too long */
     GHOST_BYTES = 1024, /* one fingerprint for so many bytes of limit */
 };
 
@@ -99,7 +100,8 @@ uint32_t cache_space(struct str name)
 
 static uint64_t key_hash(struct cache_key key)
 {
-    uint64_t h = hash_mix(key.a ^ hash_seed, ((uint64_t)key.space << 32 | key.kind) ^ 0x9e3779b97f4a7c15);
+    uint64_t h =
+        hash_mix(key.a ^ hash_seed, ((uint64_t)key.space << 32 | key.kind) ^ 0x9e3779b97f4a7c15);
     return hash_mix(h ^ key.b, hash_seed ^ 0xd1b54a32d192ed03);
 }
 
@@ -167,7 +169,8 @@ static uint32_t ghost_print(uint64_t hash)
 static void evict_one(struct shard *shard, struct entry **gone)
 {
     bool small_full = shard->small.bytes > shard->limit / SMALL_SHARE || !shard->main.oldest;
-    struct entry *entry = small_full && shard->small.oldest ? shard->small.oldest : shard->main.oldest;
+    struct entry *entry =
+        small_full && shard->small.oldest ? shard->small.oldest : shard->main.oldest;
     struct queue *queue = entry->in_main ? &shard->main : &shard->small;
     if (entry->asked > !entry->in_main) { /* in the small queue once is not enough */
         queue_remove(queue, entry);

@@ -2,9 +2,10 @@
 /* cache.h - the process-wide cache of immutable objects.
  *
  * Keys are what never changes its meaning: (space, kind, a, b). A space is one opened repository's
- * identity (cache_space); kinds are numbered by the layer that puts (fsfs, repo, svn). The cache is sharded by
- * hash, each shard under its own mutex which is held for a few loads and stores only; it is scan-resistant: what is
- * asked for only once leaves first. Memory stays below a limit that is set from the machine's size unless told. */
+ * identity (cache_space); kinds are numbered by the layer that puts (fsfs, repo, svn). The cache is
+ * sharded by hash, each shard under its own mutex which is held for a few loads and stores only; it
+ * is scan-resistant: what is asked for only once leaves first. Memory stays below a limit that is
+ * set from the machine's size unless told. */
 #ifndef VARVE_BASE_CACHE_H
 #define VARVE_BASE_CACHE_H
 
@@ -18,16 +19,19 @@ struct cache_key {
     uint64_t a, b;
 };
 
-/* The number of the space called NAME (a repository's instance id and path): equal names get equal numbers. */
+/* The number of the space called NAME (a repository's instance id and path): equal names get equal
+ * numbers. */
 uint32_t cache_space(struct str name);
 
 /* The object, with the reference handed to ARENA; NULL where the cache has none. */
 void *cache_get(struct cache_key key, struct arena *arena);
-/* Offer OBJECT; the cache takes its own reference or declines (too large, admission). The caller's stays the caller's. */
+/* Offer OBJECT; the cache takes its own reference or declines (too large, admission). The caller's
+ * stays the caller's. */
 void cache_put(struct cache_key key, struct shared *object);
 void cache_remove(struct cache_key key);
 
-void cache_set_limit(size_t bytes); /* the option -M; default: an eighth of the machine's memory, at most 512 MiB */
+void cache_set_limit(
+    size_t bytes); /* the option -M; default: an eighth of the machine's memory, at most 512 MiB */
 size_t cache_limit(void);
 
 struct cache_stats {

@@ -13,8 +13,8 @@ int64_t date_now_us(void)
     return now.tv_sec * us_per_second + now.tv_nsec / 1000;
 }
 
-/* Days from 1970-01-01 to YEAR-MONTH-DAY in the Gregorian calendar; MONTH is 1 to 12, DAY may be any.
- * A year is taken to begin in March, so that the leap day is its last. */
+/* Days from 1970-01-01 to YEAR-MONTH-DAY in the Gregorian calendar; MONTH is 1 to 12, DAY may be
+ * any. A year is taken to begin in March, so that the leap day is its last. */
 static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
 {
     if (month <= 2) {
@@ -112,7 +112,8 @@ static bool take_text(struct str *s, struct str text)
     return true;
 }
 
-/* False before 1970, which no Subversion accepts. The parts carry over: second 73 is the next minute's 13. */
+/* False before 1970, which no Subversion accepts. The parts carry over: second 73 is the next
+ * minute's 13. */
 static bool to_us(int64_t *us, const struct parts *d, int64_t zone_seconds)
 {
     if (d->month < 1 || d->month > 12)
@@ -127,8 +128,9 @@ static bool to_us(int64_t *us, const struct parts *d, int64_t zone_seconds)
 
 enum { NUMBER_DIGITS = 9, YEAR_DIGITS = 5 };
 
-/* "2026-11-30T15:41:13.678574Z". As every Subversion reads it: the digits behind the point are a number of
- * microseconds however many they are, there must be some, and what follows the Z does not matter. */
+/* "2026-11-30T15:41:13.678574Z". As every Subversion reads it: the digits behind the point are a
+ * number of microseconds however many they are, there must be some, and what follows the Z does not
+ * matter. */
 static bool parse_long(int64_t *us, struct str s)
 {
     struct parts d;
@@ -163,11 +165,11 @@ static bool parse_obsolete(int64_t *us, struct str s)
     if (!take_number(&d.day, &s, 2) || !take_text(&s, S(" ")) || !take_month_name(&d.month, &s) ||
         !take_text(&s, S(" ")) || !take_number(&d.year, &s, YEAR_DIGITS) ||
         !take_text(&s, S(" ")) || !take_number(&d.hour, &s, 2) || !take_text(&s, S(":")) ||
-        !take_number(&d.minute, &s, 2) || !take_text(&s, S(":")) || !take_number(&d.second, &s, 2) ||
-        !take_text(&s, S(".")) || !take_number(&d.us, &s, NUMBER_DIGITS) ||
-        !take_text(&s, S(" (day ")) || !take_number(&unused, &s, 3) ||
-        !take_text(&s, S(", dst ")) || !take_number(&unused, &s, 1) ||
-        !take_text(&s, S(", gmt_off ")))
+        !take_number(&d.minute, &s, 2) || !take_text(&s, S(":")) ||
+        !take_number(&d.second, &s, 2) || !take_text(&s, S(".")) ||
+        !take_number(&d.us, &s, NUMBER_DIGITS) || !take_text(&s, S(" (day ")) ||
+        !take_number(&unused, &s, 3) || !take_text(&s, S(", dst ")) ||
+        !take_number(&unused, &s, 1) || !take_text(&s, S(", gmt_off ")))
         return false;
     bool west = take_text(&s, S("-"));
     if (!take_number(&zone, &s, 6))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OpenSSL's direct interface to MD5 and SHA-1: the contexts are plain structs, so that a digest of
- * a hundred bytes costs its rounds and nothing else. (The EVP interface looks algorithms up and allocates.) */
+ * a hundred bytes costs its rounds and nothing else. (The EVP interface looks algorithms up and
+ * allocates.) */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "digest.h"
 #include "buf.h"

@@ -38,7 +38,7 @@ uint32_t fnv1a_32x4_end(const struct fnv1a_32x4 *f);
 
 /* "Checksum mismatch WHAT:" with the two right-aligned lines `expected:` and `actual:` that clients
  * and scripts know; code E_CHECKSUM_MISMATCH. N is MD5_SIZE or SHA1_SIZE. */
-struct err *checksum_mismatch(const void *expected, const void *actual, size_t n, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+struct err *checksum_mismatch(const void *expected, const void *actual, size_t n, const char *fmt,
+                              ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -29,7 +29,8 @@ struct err *err_make(int code, const char *fmt, ...)
 struct err *err_errno(int errnum, const char *fmt, ...)
     __attribute__((format(printf, 2, 3), returns_nonnull, warn_unused_result));
 
-/* An error around CAUSE, which it owns from now on. CODE 0 takes the code of CAUSE. NULL stays NULL. */
+/* An error around CAUSE, which it owns from now on. CODE 0 takes the code of CAUSE. NULL stays
+ * NULL. */
 struct err *err_wrap(struct err *cause, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4), warn_unused_result));
 

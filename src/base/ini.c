@@ -10,9 +10,10 @@
 #include <strings.h>
 
 enum {
-    FILE_MAX = 64 << 20,     /* bytes of a configuration file; authz files of large sites have a few MiB */
-    EXPANDED_MAX = 1 << 20,  /* bytes of a value with all its %(names)s replaced */
-    EXPAND_DEPTH_MAX = 32,   /* names within names */
+    FILE_MAX =
+        64 << 20, /* bytes of a configuration file; authz files of large sites have a few MiB */
+    EXPANDED_MAX = 1 << 20, /* bytes of a value with all its %(names)s replaced */
+    EXPAND_DEPTH_MAX = 32,  /* names within names */
 };
 
 /* While a file is read: sections and options by name, and lists that grow. */
@@ -26,7 +27,7 @@ struct parser {
         struct ini_section section;
         size_t cap;
         struct map *keys; /* key to index + 1 */
-    } *sections;
+    } * sections;
     size_t count, cap;
     struct map *names; /* section name to index + 1 */
 };
@@ -148,8 +149,8 @@ static struct err *parse_line(struct parser *p, struct str line, size_t *current
         if (rest.n == 0)
             return NULL;
         return syntax_error(p, rest.p[0] == '[' ? "Section header must start in the first column"
-                               : *current      ? "Option expected"
-                                               : "Section header expected");
+                               : *current       ? "Option expected"
+                                                : "Section header expected");
     }
     if (!*current)
         return syntax_error(p, "Section header expected");
@@ -181,8 +182,8 @@ static bool find_reference(struct str s, size_t *at, struct str *name)
     return false;
 }
 
-static const struct ini_option *option_find(const struct ini *ini, const struct ini_section *section,
-                                            struct str key)
+static const struct ini_option *option_find(const struct ini *ini,
+                                            const struct ini_section *section, struct str key)
 {
     for (size_t i = section ? section->count : 0; i > 0; i--) {
         if (name_eq(ini, section->options[i - 1].key, key))
@@ -209,7 +210,8 @@ static struct err *expand(struct expansion *x, const struct ini_option *option, 
             return NULL;
     }
     if (x->depth == EXPAND_DEPTH_MAX)
-        return err_make(E_MALFORMED_FILE, "line %u: Value refers to values too deeply", option->line);
+        return err_make(E_MALFORMED_FILE, "line %u: Value refers to values too deeply",
+                        option->line);
     x->open[x->depth++] = option;
     size_t done = 0, at = 0;
     struct str name;
@@ -361,7 +363,8 @@ struct err *ini_get_bool(bool *out, const struct ini *ini, struct str section, s
             return NULL;
         }
     }
-    return err_make(E_BAD_CONFIG_VALUE, "Config error: invalid boolean value '%.*s' for '[%.*s] %.*s'",
+    return err_make(E_BAD_CONFIG_VALUE,
+                    "Config error: invalid boolean value '%.*s' for '[%.*s] %.*s'",
                     STR(option->value), STR(section), STR(key));
 }
 
@@ -371,7 +374,8 @@ struct err *ini_get_i64(int64_t *out, const struct ini *ini, struct str section,
     const struct ini_option *option = option_find(ini, ini_section(ini, section), key);
     *out = fallback;
     if (option && !num_i64(out, option->value))
-        return err_make(E_INCORRECT_PARAMS, "Could not convert '%.*s' into a number for '[%.*s] %.*s'",
+        return err_make(E_INCORRECT_PARAMS,
+                        "Could not convert '%.*s' into a number for '[%.*s] %.*s'",
                         STR(option->value), STR(section), STR(key));
     return NULL;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ini.h - configuration files in Subversion's INI dialect; see config.md 2.
  *
- * '#' comments in column 1 only, "key = value" or "key: value", lines that start with white space continue a
- * value, %(name)s is replaced from the same section or [DEFAULT], a UTF-8 BOM is skipped. Names of sections and
- * keys compare without case unless CASE_SENSITIVE. The file's order is kept; an option that is set again keeps its
- * place and takes the new value. A pure function of its bytes. */
+ * '#' comments in column 1 only, "key = value" or "key: value", lines that start with white space
+ * continue a value, %(name)s is replaced from the same section or [DEFAULT], a UTF-8 BOM is
+ * skipped. Names of sections and keys compare without case unless CASE_SENSITIVE. The file's order
+ * is kept; an option that is set again keeps its place and takes the new value. A pure function of
+ * its bytes. */
 #ifndef VARVE_BASE_INI_H
 #define VARVE_BASE_INI_H
 
@@ -33,18 +34,22 @@ struct ini {
     int flags;
 };
 
-/* Parse TEXT. Errors: E_MALFORMED_FILE "line N: ..." inside "Error while parsing config file: NAME:"; only the
- * inner one where NAME is NULL (the caller then says what kind of file it was). */
-struct err *ini_parse(struct ini *out, struct str text, const char *name, int flags, struct arena *arena);
+/* Parse TEXT. Errors: E_MALFORMED_FILE "line N: ..." inside "Error while parsing config file:
+ * NAME:"; only the inner one where NAME is NULL (the caller then says what kind of file it was). */
+struct err *ini_parse(struct ini *out, struct str text, const char *name, int flags,
+                      struct arena *arena);
 /* The same from a file; a missing file is an empty one where MAY_BE_MISSING. */
-struct err *ini_read(struct ini *out, const char *path, bool may_be_missing, int flags, struct arena *arena);
+struct err *ini_read(struct ini *out, const char *path, bool may_be_missing, int flags,
+                     struct arena *arena);
 
 const struct ini_section *ini_section(const struct ini *ini, struct str name); /* or NULL */
 /* The value of KEY, or FALLBACK. */
 struct str ini_get(const struct ini *ini, struct str section, struct str key, struct str fallback);
 /* true/yes/on/1, false/no/off/0; else E_BAD_CONFIG_VALUE naming section and key. */
-struct err *ini_get_bool(bool *out, const struct ini *ini, struct str section, struct str key, bool fallback);
+struct err *ini_get_bool(bool *out, const struct ini *ini, struct str section, struct str key,
+                         bool fallback);
 /* Not a number: E_INCORRECT_PARAMS. */
-struct err *ini_get_i64(int64_t *out, const struct ini *ini, struct str section, struct str key, int64_t fallback);
+struct err *ini_get_i64(int64_t *out, const struct ini *ini, struct str section, struct str key,
+                        int64_t fallback);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with linear probing; entries move back when one is removed, so that there are no tombstones.
- * Keys stand in an arena, which is made anew when most of it belongs to removed keys. */
+/* Open addressing with linear probing; entries move back when one is removed, so that there are no
+ * tombstones. Keys stand in an arena, which is made anew when most of it belongs to removed keys.
+ */
 #include "map.h"
 #include "buf.h"
 #include "hash.h"

@@ -8,14 +8,16 @@
 
 #include "arena.h"
 
-bool path_is_absolute(struct str path); /* begins with '/' */
+bool path_is_absolute(struct str path);  /* begins with '/' */
 bool path_is_canonical(struct str path); /* an absolute path as defined above */
 bool path_is_relative(struct str path);  /* a relative path as defined above */
 
-/* Make an absolute canonical path of what a person or an old client may write ("trunk/", "//a", "/a/./b"). */
+/* Make an absolute canonical path of what a person or an old client may write ("trunk/", "//a",
+ * "/a/./b"). A ".." stays as it is, so that the path is not canonical and names nothing. */
 struct str path_canonicalize(struct str path, struct arena *arena);
 
-struct str path_join(struct str parent, struct str relative, struct arena *arena); /* absolute or relative parent; "" and "/" fine */
+struct str path_join(struct str parent, struct str relative,
+                     struct arena *arena); /* absolute or relative parent; "" and "/" fine */
 struct str path_dirname(struct str path);  /* of "/a" is "/"; of "a" is ""; of "/" is "/" */
 struct str path_basename(struct str path); /* of "/" and "" is "" */
 
@@ -28,11 +30,13 @@ bool path_next(struct str *component, struct str *rest);
 /* Order for trees: a directory directly before its children ("/a", "/a/b", "/a-b"). */
 int path_cmp(struct str a, struct str b);
 
-struct str path_uri_encode(struct str path, struct arena *arena); /* as svn clients expect in URLs */
-bool path_uri_decode(struct str *out, struct str uri, struct arena *arena); /* false on a bad %-escape or an encoded NUL */
+struct str path_uri_encode(struct str path,
+                           struct arena *arena); /* as svn clients expect in URLs */
+bool path_uri_decode(struct str *out, struct str uri,
+                     struct arena *arena); /* false on a bad %-escape or an encoded NUL */
 
-/* E_FS_PATH_SYNTAX where a path has a byte that no Subversion path may have (controls, invalid UTF-8 is
- * reported by callers that care). */
+/* E_FS_PATH_SYNTAX where a path has a byte that no Subversion path may have (controls, invalid
+ * UTF-8 is reported by callers that care). */
 struct err *path_check_bytes(struct str path);
 bool utf8_is_valid(struct str s);
 

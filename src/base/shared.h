@@ -2,7 +2,8 @@
 /* shared.h - reference-counted immutable objects, and blobs, the plainest of them.
  *
  * A type that is to be shared starts with a `struct shared` and sets `destroy`. After it has
- * been handed to anybody else it never changes. Counting is atomic; any thread may hold references. */
+ * been handed to anybody else it never changes. Counting is atomic; any thread may hold references.
+ */
 #ifndef VARVE_BASE_SHARED_H
 #define VARVE_BASE_SHARED_H
 
@@ -17,8 +18,8 @@ struct shared {
 
 /* One reference, for the caller. */
 void shared_init(struct shared *self, size_t bytes, void (*destroy)(struct shared *));
-void *shared_ref(void *object);  /* another reference; returns OBJECT */
-void shared_unref(void *object); /* give one back; NULL is fine */
+void *shared_ref(void *object);              /* another reference; returns OBJECT */
+void shared_unref(void *object);             /* give one back; NULL is fine */
 void shared_free_plain(struct shared *self); /* a `destroy` for objects that are one malloc block */
 
 struct blob {

@@ -32,7 +32,8 @@ static inline bool str_eq(struct str a, struct str b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Byte order, a prefix before the longer: <0, 0, >0. The order of names in directories and lists. */
+/* Byte order, a prefix before the longer: <0, 0, >0. The order of names in directories and lists.
+ */
 static inline int str_cmp(struct str a, struct str b)
 {
     size_t n = a.n < b.n ? a.n : b.n;
@@ -47,7 +48,8 @@ static inline bool str_starts(struct str s, struct str prefix)
 
 static inline bool str_ends(struct str s, struct str suffix)
 {
-    return s.n >= suffix.n && (suffix.n == 0 || memcmp(s.p + s.n - suffix.n, suffix.p, suffix.n) == 0);
+    return s.n >= suffix.n &&
+           (suffix.n == 0 || memcmp(s.p + s.n - suffix.n, suffix.p, suffix.n) == 0);
 }
 
 /* S without its first (at most) N bytes. */
@@ -66,7 +68,8 @@ size_t str_rfind(struct str s, char c);
  * False at the end of TEXT or where the rest has no LF. */
 bool str_line(struct str *line, struct str text, size_t *pos);
 
-/* Take the bytes before the next single space off the front of *S, and that space; all of *S if it has none. */
+/* Take the bytes before the next single space off the front of *S, and that space; all of *S if it
+ * has none. */
 struct str str_word(struct str *s);
 
 /* S without white space (SP, TAB, CR, LF) at both ends. */

@@ -15,8 +15,9 @@ enum task_state { TASK_QUEUED = 1, TASK_RUNNING, TASK_DONE };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER; /* a task was queued, or the pool ends */
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER; /* a task that somebody may wait for has ended */
-static struct task *oldest, *newest;                   /* the queue */
+static pthread_cond_t done =
+    PTHREAD_COND_INITIALIZER;        /* a task that somebody may wait for has ended */
+static struct task *oldest, *newest; /* the queue */
 static pthread_t workers[WORKERS_MAX];
 static unsigned worker_count, idle_count, waiting_count;
 static bool ending;
@@ -27,7 +28,8 @@ static void queue_remove(struct task *task)
     *(task->next ? &task->next->prev : &newest) = task->prev;
 }
 
-/* Run TASK, which is off the queue. The mutex is held on entry and on return, and free meanwhile. */
+/* Run TASK, which is off the queue. The mutex is held on entry and on return, and free meanwhile.
+ */
 static void task_run(struct task *task)
 {
     task->state = TASK_RUNNING;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread.h - worker threads for what can run in parallel.
  *
- * One pool serves the process; it has one worker per core (at least two). Tasks are short (a text to digest, a
- * file to sync, a range of revisions to check) and never wait for other tasks. */
+ * One pool serves the process; it has one worker per core (at least two). Tasks are short (a text
+ * to digest, a file to sync, a range of revisions to check) and never wait for other tasks. */
 #ifndef VARVE_BASE_THREAD_H
 #define VARVE_BASE_THREAD_H
 
@@ -22,11 +22,13 @@ struct task {
 
 /* Queue TASK, whose memory the caller keeps until task_wait has returned. */
 void task_start(struct task *task);
-/* Wait for it; run it here if no worker has begun. Returns its error, which the caller then owns. */
+/* Wait for it; run it here if no worker has begun. Returns its error, which the caller then owns.
+ */
 struct err *task_wait(struct task *task);
 bool task_done(struct task *task); /* finished already (then task_wait does not block) */
 
-/* Run FN(ARGS[i]) for all i, some here and some on workers; the first error wins, the others are freed. */
+/* Run FN(ARGS[i]) for all i, some here and some on workers; the first error wins, the others are
+ * freed. */
 struct err *tasks_run(struct err *(*run)(void *arg), void **args, size_t n);
 
 unsigned cpu_count(void);

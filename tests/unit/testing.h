@@ -24,7 +24,8 @@ static inline void assert_ok_at(struct err *err, const char *expr, const char *f
 }
 #define assert_ok(expr) assert_ok_at((expr), #expr, __FILE__, __LINE__)
 
-/* A failure whose chain holds CODE and, where TEXT is not NULL, an error whose text contains TEXT. */
+/* A failure whose chain holds CODE and, where TEXT is not NULL, an error whose text contains TEXT.
+ */
 static inline void assert_err_at(struct err *err, int code, const char *text, const char *expr,
                                  const char *file, int line)
 {
@@ -40,17 +41,18 @@ static inline void assert_err_at(struct err *err, int code, const char *text, co
     }
     err_free(err);
 }
-#define assert_err(expr, code, text) assert_err_at((expr), (code), (text), #expr, __FILE__, __LINE__)
+#define assert_err(expr, code, text)                                                               \
+    assert_err_at((expr), (code), (text), #expr, __FILE__, __LINE__)
 
-static inline void assert_str_at(struct str got, struct str want, const char *expr, const char *file,
-                                 int line)
+static inline void assert_str_at(struct str got, struct str want, const char *expr,
+                                 const char *file, int line)
 {
     if (str_eq(got, want))
         return;
     print_error("%s is '%.*s', not '%.*s'\n", expr, STR(got), STR(want));
     _fail(file, line);
 }
-#define assert_str(got, want) assert_str_at((got), S(want), #got, __FILE__, __LINE__)
+#define assert_str(got, want)    assert_str_at((got), S(want), #got, __FILE__, __LINE__)
 #define assert_str_eq(got, want) assert_str_at((got), (want), #got, __FILE__, __LINE__)
 
 #endif

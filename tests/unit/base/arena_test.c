@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../testing.h"
 #include "base/arena.h"
 #include "base/shared.h"
-#include "../testing.h"
 
 static void every_piece_is_aligned_and_its_own(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/buf.h"
 #include "../testing.h"
+#include "base/buf.h"
 
 static void a_buffer_keeps_what_was_added_in_order(void **state)
 {

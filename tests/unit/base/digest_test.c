@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expected values: RFC 1321 A.5, RFC 3174 7.3, RFC 2195 2 and RFC 2202 2, the FNV reference vectors, and the
- * checksums in the P2L index of a revision 0 that svnadmin made. */
-#include "base/digest.h"
+/* Expected values: RFC 1321 A.5, RFC 3174 7.3, RFC 2195 2 and RFC 2202 2, the FNV reference
+ * vectors, and the checksums in the P2L index of a revision 0 that svnadmin made. */
 #include "../testing.h"
 #include "base/buf.h"
+#include "base/digest.h"
 
 static void assert_hex_at(const uint8_t *bytes, size_t n, const char *want, int line)
 {
@@ -70,7 +70,8 @@ static void hmac_md5_hashes_a_key_longer_than_a_block(void **state)
     char key[80];
     memset(key, 0xaa, sizeof key);
     uint8_t mac[MD5_SIZE];
-    hmac_md5(mac, str_make(key, sizeof key), S("Test Using Larger Than Block-Size Key - Hash Key First"));
+    hmac_md5(mac, str_make(key, sizeof key),
+             S("Test Using Larger Than Block-Size Key - Hash Key First"));
     assert_hex(mac, MD5_SIZE, "6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd");
 }
 
@@ -109,7 +110,8 @@ static void a_mismatch_shows_both_digests_right_aligned(void **state)
     uint8_t expected[MD5_SIZE], actual[MD5_SIZE];
     memset(expected, 0x11, MD5_SIZE);
     memset(actual, 0xab, MD5_SIZE);
-    struct err *err = checksum_mismatch(expected, actual, MD5_SIZE, "Checksum mismatch for '%s'", "/f");
+    struct err *err =
+        checksum_mismatch(expected, actual, MD5_SIZE, "Checksum mismatch for '%s'", "/f");
     assert_int_equal(err->code, 200014);
     assert_string_equal(err->text, "Checksum mismatch for '/f':\n"
                                    "   expected:  11111111111111111111111111111111\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/err.h"
 #include "../testing.h"
+#include "base/err.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -89,9 +89,9 @@ static void tools_print_one_line_per_error_outermost_first(void **state)
     struct err *err = err_wrap(err_make(ENOENT, "%s", ""), E_FS_CORRUPT, "outer");
     assert_string_equal(captured(err_print, err),
                         "svnadmin: E160004: outer\nsvnadmin: E000002: No such file or directory\n");
-    assert_string_equal(
-        captured(err_print_warning, err),
-        "svnadmin: warning: W160004: outer\nsvnadmin: warning: W000002: No such file or directory\n");
+    assert_string_equal(captured(err_print_warning, err),
+                        "svnadmin: warning: W160004: outer\nsvnadmin: warning: W000002: No such "
+                        "file or directory\n");
     err_free(err);
 }
 

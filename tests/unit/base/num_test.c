@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/num.h"
 #include "../testing.h"
+#include "base/num.h"
 
 static void the_largest_numbers_fit_and_the_next_do_not(void **state)
 {

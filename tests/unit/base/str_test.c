@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/str.h"
 #include "../testing.h"
+#include "base/str.h"
 
 static void a_prefix_sorts_before_the_longer(void **state)
 {
