@@ -7,8 +7,9 @@
 /* ---- one entry ---- */
 
 static const struct str action_words[] = {
-    [CHANGE_ADD] = {"add", 3},       [CHANGE_DELETE] = {"delete", 6}, [CHANGE_REPLACE] = {"replace", 7},
-    [CHANGE_MODIFY] = {"modify", 6}, [CHANGE_RESET] = {"reset", 5},
+    [CHANGE_ADD] = {"add", 3},         [CHANGE_DELETE] = {"delete", 6},
+    [CHANGE_REPLACE] = {"replace", 7}, [CHANGE_MODIFY] = {"modify", 6},
+    [CHANGE_RESET] = {"reset", 5},
 };
 
 /* "add", "modify-file" */
@@ -91,9 +92,9 @@ struct err *change_parse(struct change *out, struct str text, size_t *pos)
         return err_make(E_FS_CORRUPT, "changed-path list ends inside an entry");
     struct err *cause = NULL;
     if (!entry_parse(out, line, &cause))
-        return cause ? err_wrap(cause, E_FS_CORRUPT, "malformed changed-path line '%.*s'",
-                                STR(line))
-                     : err_make(E_FS_CORRUPT, "malformed changed-path line '%.*s'", STR(line));
+        return cause
+                   ? err_wrap(cause, E_FS_CORRUPT, "malformed changed-path line '%.*s'", STR(line))
+                   : err_make(E_FS_CORRUPT, "malformed changed-path line '%.*s'", STR(line));
     if (!copyfrom_parse(out, copyfrom))
         return err_make(E_FS_CORRUPT, "malformed copy source '%.*s' of changed path '%.*s'",
                         STR(copyfrom), STR(out->path));
@@ -241,7 +242,8 @@ static struct err *read_list(struct changes **out, struct fsfs *fs, revnum rev)
     return changes_parse(out, &used, text);
 }
 
-struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev, struct arena *arena)
+struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev,
+                        struct arena *arena)
 {
     struct cache_key key = fsfs_cache_key(fs, CACHE_CHANGES, (uint64_t)rev, 0);
     struct changes *changes = cache_get(key, arena);
@@ -258,7 +260,8 @@ struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev,
     return NULL;
 }
 
-/* The end of a physically addressed revision file: the list and the trailer that says where it begins. */
+/* The end of a physically addressed revision file: the list and the trailer that says where it
+ * begins. */
 static void prefetch_tail(struct fsfs *fs, revnum rev, struct arena *arena)
 {
     struct body *body;

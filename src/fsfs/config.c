@@ -222,7 +222,8 @@ struct err *fsfs_config_parse(struct fsfs_config *out, struct str text, int form
         return NULL; /* has no such file */
     AUTO_ARENA(arena);
     struct ini ini;
-    bool fail_stop; /* about memcached, which nothing here uses; still checked, as a wrong value is a mistake */
+    bool fail_stop; /* about memcached, which nothing here uses; still checked, as a wrong value is
+                       a mistake */
     TRY(ini_parse(&ini, text, name, 0, arena));
     TRY(ini_get_bool(&fail_stop, &ini, S("caches"), S("fail-stop"), false));
     TRY(ini_get_bool(&out->rep_sharing, &ini, S("rep-sharing"), S("enable-rep-sharing"), true));

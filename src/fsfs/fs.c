@@ -62,8 +62,8 @@ static struct err *record_read(struct buf *out, struct store *store, enum record
 
 static struct err *ends_early(struct store *store, const char *name)
 {
-    return err_make(APR_EOF_NUMBER, "Can't read file '%s/%s': End of file found",
-                    store_path(store), name);
+    return err_make(APR_EOF_NUMBER, "Can't read file '%s/%s': End of file found", store_path(store),
+                    name);
 }
 
 static struct err *check_fs_type(struct store *store)
@@ -82,19 +82,28 @@ static struct err *check_fs_type(struct store *store)
     return err_make(E_FS_UNKNOWN_FS_TYPE, "Unknown FS type '%.*s'", STR(type));
 }
 
+struct store_layout fsfs_store_layout(const struct fsfs_format *format)
+{
+    return (struct store_layout){
+        .shard_size = format->shard_size,
+        .ids_in_current = format->format < 3,
+        .packs = format->format >= 4,
+        .txn_current = format->format >= 3,
+        .revprop_packs = format->format >= 6,
+    };
+}
+
 static struct err *read_format(struct fsfs *fs)
 {
     AUTO_BUF(text);
     AUTO_ARENA(scratch);
     bool found;
     TRY(record_get(&text, &found, fs->store, (struct record_key){.kind = RECORD_FORMAT}));
-    if (!found) { /* the first release wrote none */
-        fs->format = 1;
-        return NULL;
-    }
-    struct fsfs_format format;
+    struct fsfs_format format = {.format = 1}; /* the first release wrote no file */
     const char *name = arena_printf(scratch, "%s/format", store_path(fs->store)).p;
-    TRY(fsfs_format_parse(&format, buf_view(&text), name));
+    if (found)
+        TRY(fsfs_format_parse(&format, buf_view(&text), name));
+    store_set_layout(fs->store, fsfs_store_layout(&format));
     fs->format = format.format;
     fs->shard_size = format.shard_size;
     fs->logical = format.logical;
@@ -139,22 +148,10 @@ static struct err *read_config(struct fsfs *fs)
     return fsfs_config_parse(&fs->config, buf_view(&text), fs->format, name);
 }
 
-static struct store_layout layout_of(const struct fsfs *fs)
-{
-    return (struct store_layout){
-        .shard_size = fs->shard_size,
-        .ids_in_current = fs->format < 3,
-        .packs = fs->format >= 4,
-        .txn_current = fs->format >= 3,
-        .revprop_packs = fs->format >= 6,
-    };
-}
-
 static struct err *read_settings(struct fsfs *fs)
 {
     TRY(check_fs_type(fs->store));
     TRY(read_format(fs));
-    store_set_layout(fs->store, layout_of(fs));
     TRY(read_uuid(fs));
     return read_config(fs);
 }
@@ -162,6 +159,7 @@ static struct err *read_settings(struct fsfs *fs)
 struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_options *options)
 {
     struct fsfs *fs = mem_zalloc(sizeof *fs);
+    fs->seen_youngest = REV_NONE;
     struct err *err = store_open(&fs->store, db_path, options ? options->disk : NULL);
     if (!err)
         err = read_settings(fs);
@@ -195,18 +193,23 @@ struct err *fsfs_youngest(revnum *out, struct fsfs *fs)
     struct head head;
     TRY(store_head(&head, fs->store));
     *out = head.youngest;
+    if (head.youngest > fs->seen_youngest)
+        fs->seen_youngest = head.youngest;
     return NULL;
 }
 
 struct err *fsfs_min_unpacked(revnum *out, struct fsfs *fs)
 {
-    return store_min_unpacked(out, fs->store);
+    TRY(store_min_unpacked(out, fs->store));
+    fs->seen_unpacked = *out;
+    return NULL;
 }
 
 struct err *fsfs_check_revision(struct fsfs *fs, revnum rev)
 {
-    revnum youngest;
-    TRY(fsfs_youngest(&youngest, fs));
+    revnum youngest = fs->seen_youngest;
+    if (rev > youngest)
+        TRY(fsfs_youngest(&youngest, fs));
     if (rev < 0 || rev > youngest)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
     return NULL;

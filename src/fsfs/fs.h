@@ -42,6 +42,8 @@ struct fsfs {
     char uuid[64];              /* as in the file, NUL-ended */
     char instance[64];          /* equal to uuid where the file has no second line */
     uint32_t cache_space;
+    _Atomic(revnum) seen_youngest; /* both as last read: they only grow. A load sets it to what it has staged */
+    _Atomic(revnum) seen_unpacked;
     struct repcache *repcache;  /* opened lazily; repcache.h */
     struct commit_queue *queue; /* commit.h */
 };
@@ -69,7 +71,7 @@ struct err *fsfs_youngest(revnum *out, struct fsfs *fs); /* afresh */
 /* NULL: a new one; a new instance id too; E_BAD_UUID. While no other thread uses FS. */
 struct err *fsfs_set_uuid(struct fsfs *fs, const char *uuid);
 struct err *fsfs_min_unpacked(revnum *out, struct fsfs *fs);
-/* E_FS_NO_SUCH_REVISION "No such revision N" unless 0 <= REV <= youngest. */
+/* E_FS_NO_SUCH_REVISION "No such revision N" unless 0 <= REV <= youngest. Reads `current` only where REV was not seen before. */
 struct err *fsfs_check_revision(struct fsfs *fs, revnum rev);
 
 /* The `format` record; parsing it is pure. */
@@ -79,6 +81,7 @@ struct fsfs_format {
     bool logical;
 };
 /* NAME is the file's, for messages. E_BAD_VERSION_FILE_FORMAT, E_FS_UNSUPPORTED_FORMAT. */
+struct store_layout fsfs_store_layout(const struct fsfs_format *format);
 struct err *fsfs_format_parse(struct fsfs_format *out, struct str text, const char *name);
 /* The text of fsfs.conf (empty: all defaults); formats 1 to 3 have none. Pure. E_BAD_CONFIG_VALUE, E_MALFORMED_FILE, E_INCORRECT_PARAMS. */
 struct err *fsfs_config_parse(struct fsfs_config *out, struct str text, int format, const char *name);
@@ -95,6 +98,8 @@ enum fsfs_cache_kind {
     CACHE_L2P,             /* body identity, page */
     CACHE_P2L,
     CACHE_MANIFEST,
+    CACHE_BASE,            /* rev, item of the rep -> struct blob: a text expanded as a delta base, its MD5 not checked yet */
+    CACHE_CHAIN,           /* rev, item of the rep -> length of its delta chain */
     CACHE_WIRE = 0x200,    /* rep -> ready svndiff */
     CACHE_REPO = 0x300,    /* kinds of src/repo start here */
 };

@@ -102,9 +102,8 @@ bool rep_same(const struct rep *a, const struct rep *b)
 {
     if (a->rev != b->rev || a->item != b->item || a->has_uniq != b->has_uniq)
         return false;
-    return !a->has_uniq ||
-           (a->uniq_txn.base == b->uniq_txn.base && a->uniq_txn.num == b->uniq_txn.num &&
-            a->uniq_num == b->uniq_num);
+    return !a->has_uniq || (a->uniq_txn.base == b->uniq_txn.base &&
+                            a->uniq_txn.num == b->uniq_txn.num && a->uniq_num == b->uniq_num);
 }
 
 bool rep_same_text(const struct rep *a, const struct rep *b)
@@ -133,16 +132,23 @@ enum field {
 };
 
 static const struct str field_names[FIELDS] = {
-    [FIELD_UNKNOWN] = {"", 0},         [FIELD_ID] = {"id", 2},
-    [FIELD_TYPE] = {"type", 4},        [FIELD_PRED] = {"pred", 4},
-    [FIELD_COUNT] = {"count", 5},      [FIELD_TEXT] = {"text", 4},
-    [FIELD_PROPS] = {"props", 5},      [FIELD_CPATH] = {"cpath", 5},
-    [FIELD_COPYFROM] = {"copyfrom", 8}, [FIELD_COPYROOT] = {"copyroot", 8},
-    [FIELD_FRESH] = {"is-fresh-txn-root", 17}, [FIELD_MINFO_CNT] = {"minfo-cnt", 9},
+    [FIELD_UNKNOWN] = {"", 0},
+    [FIELD_ID] = {"id", 2},
+    [FIELD_TYPE] = {"type", 4},
+    [FIELD_PRED] = {"pred", 4},
+    [FIELD_COUNT] = {"count", 5},
+    [FIELD_TEXT] = {"text", 4},
+    [FIELD_PROPS] = {"props", 5},
+    [FIELD_CPATH] = {"cpath", 5},
+    [FIELD_COPYFROM] = {"copyfrom", 8},
+    [FIELD_COPYROOT] = {"copyroot", 8},
+    [FIELD_FRESH] = {"is-fresh-txn-root", 17},
+    [FIELD_MINFO_CNT] = {"minfo-cnt", 9},
     [FIELD_MINFO_HERE] = {"minfo-here", 10},
 };
 
-/* Writers keep the order of the enum, so the search begins behind the field before: usually the first or second hits. */
+/* Writers keep the order of the enum, so the search begins behind the field before: usually the
+ * first or second hits. */
 static enum field field_find(struct str name, enum field before)
 {
     for (unsigned i = 1; i < FIELDS; i++) {

@@ -307,7 +307,8 @@ const struct str *proplist_get(const struct proplist *pl, struct str name)
     return found ? &pl->list[at].value : NULL;
 }
 
-struct prop *props_diff(size_t *n, const struct props *a, const struct props *b, struct arena *arena)
+struct prop *props_diff(size_t *n, const struct props *a, const struct props *b,
+                        struct arena *arena)
 {
     size_t a_n = a ? a->n : 0, b_n = b ? b->n : 0, i = 0, j = 0;
     struct prop *diff = arena_array(arena, a_n + b_n, sizeof *diff);

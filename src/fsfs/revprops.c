@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* revprops.c - reading revision properties through the cache, and setting them. */
+#include "fsfs/revprops_int.h"
+#include <stdlib.h>
+
+/* ---- what a view has made sure of ---- */
+
+enum {
+    VIEW_SHARDS = 64,   /* shards whose stamps a view remembers; direct-mapped */
+    READ_ATTEMPTS = 10, /* how often a packed or rewritten place is looked at again */
+};
+
+struct revprop_view {
+    struct fsfs *fs;
+    struct {
+        bool known;
+        int64_t shard; /* -1: the place of revision 0, which never moves */
+        struct record_stamp stamp;
+    } seen[VIEW_SHARDS];
+    /* The pack read last, for a cache that keeps nothing. */
+    bool has_names, has_pack;
+    int64_t names_shard;
+    struct str *names;
+    size_t names_n;
+    struct revprop_pack pack;
+    struct arena *names_arena, *pack_arena;
+};
+
+static void view_free(void *arg)
+{
+    struct revprop_view *view = arg;
+    arena_free(view->names_arena);
+    arena_free(view->pack_arena);
+}
+
+struct revprop_view *revprop_view_new(struct fsfs *fs, struct arena *arena)
+{
+    struct revprop_view *view = ARENA_NEW(arena, struct revprop_view);
+    view->fs = fs;
+    arena_on_free(arena, view_free, view);
+    return view;
+}
+
+static int64_t shard_of(const struct fsfs *fs, revnum rev)
+{
+    return rev == 0 ? -1 : fs->shard_size ? rev / fs->shard_size : 0;
+}
+
+static struct err *view_stamp(struct record_stamp *out, struct revprop_view *view, revnum rev)
+{
+    int64_t shard = shard_of(view->fs, rev);
+    size_t slot = (size_t)(shard + 1) % VIEW_SHARDS;
+    if (!view->seen[slot].known || view->seen[slot].shard != shard) {
+        struct record_key key = {.kind = RECORD_REVPROPS, .rev = rev};
+        TRY(record_place_stamp(&view->seen[slot].stamp, view->fs->store, key));
+        view->seen[slot].known = true;
+        view->seen[slot].shard = shard;
+    }
+    *out = view->seen[slot].stamp;
+    return NULL;
+}
+
+/* ---- the cached form ---- */
+
+struct stamped {
+    struct shared shared;
+    struct record_stamp stamp;
+    struct props *props;
+};
+
+static void stamped_free(struct shared *self)
+{
+    struct stamped *entry = (struct stamped *)self;
+    shared_unref(entry->props);
+    free(entry);
+}
+
+static struct cache_key key_of(const struct fsfs *fs, revnum rev)
+{
+    return fsfs_cache_key(fs, CACHE_REVPROPS, (uint64_t)rev, 0);
+}
+
+/* Takes the reference PROPS. Only what was read under a settled stamp can be recognised as
+ * unchanged later. */
+static struct stamped *stamped_put(struct fsfs *fs, revnum rev, struct props *props,
+                                   struct record_stamp stamp)
+{
+    struct stamped *entry = mem_alloc(sizeof *entry);
+    shared_init(&entry->shared, sizeof *entry + props->shared.bytes, stamped_free);
+    entry->stamp = stamp;
+    entry->props = props;
+    if (stamp.settled)
+        cache_put(key_of(fs, rev), &entry->shared);
+    return entry;
+}
+
+static bool stamps_equal(const struct record_stamp *a, const struct record_stamp *b)
+{
+    return a->a == b->a && a->b == b->b && a->c == b->c;
+}
+
+/* ---- reading ---- */
+
+static struct err *dump_parse(struct props **out, struct str dump, revnum rev)
+{
+    struct err *err = props_parse(out, dump);
+    return err_wrap(err, 0, "Failed to parse revprops for r%lld.", (long long)rev);
+}
+
+static struct err *read_loose(struct props **out, bool *found, struct fsfs *fs, revnum rev)
+{
+    AUTO_BUF(bytes);
+    struct record_key key = {.kind = RECORD_REVPROPS, .rev = rev};
+    TRY(record_get(&bytes, found, fs->store, key));
+    return *found ? dump_parse(out, buf_view(&bytes), rev) : NULL;
+}
+
+static void view_forget(struct revprop_view *view)
+{
+    view->has_names = view->has_pack = false;
+}
+
+static struct err *view_names(struct revprop_view *view, int64_t shard)
+{
+    if (view->has_names && view->names_shard == shard)
+        return NULL;
+    arena_free(view->names_arena);
+    view->names_arena = arena_new();
+    view->has_names = false;
+    TRY(manifest_read(&view->names, &view->names_n, view->fs, shard, view->names_arena));
+    view->has_names = true;
+    view->names_shard = shard;
+    return NULL;
+}
+
+static bool view_has_pack_of(const struct revprop_view *view, revnum rev)
+{
+    return view->has_pack && rev >= view->pack.first &&
+           rev - view->pack.first < (revnum)view->pack.count;
+}
+
+/* Everything in a pack that was read for one revision is soon asked for: offer it all to the cache.
+ */
+static void pack_offer(struct revprop_view *view, struct record_stamp stamp)
+{
+    if (!stamp.settled)
+        return;
+    for (size_t i = 0; i < view->pack.count; i++) {
+        struct props *props;
+        struct err *err = props_parse(&props, view->pack.values[i]);
+        if (err) /* its reader will meet it */
+            err_free(err);
+        else
+            shared_unref(stamped_put(view->fs, view->pack.first + (revnum)i, props, stamp));
+    }
+}
+
+/* Have the pack that holds REV in the view; *FOUND false where the file was replaced meanwhile. */
+static struct err *view_pack(bool *found, struct revprop_view *view, revnum rev,
+                             struct record_stamp stamp)
+{
+    int64_t shard = rev / view->fs->shard_size;
+    TRY(view_names(view, shard));
+    struct str name = view->names[rev - shard_first(view->fs, shard)];
+    arena_free(view->pack_arena);
+    view->pack_arena = arena_new();
+    view->has_pack = false;
+    TRY(pack_read(&view->pack, found, view->fs, shard, name, rev, view->pack_arena));
+    view->has_pack = *found;
+    if (*found)
+        pack_offer(view, stamp);
+    return NULL;
+}
+
+static struct err *read_packed(struct props **out, bool *found, struct revprop_view *view,
+                               revnum rev, struct record_stamp stamp)
+{
+    *found = view_has_pack_of(view, rev);
+    if (!*found)
+        TRY(view_pack(found, view, rev, stamp));
+    if (!*found) {
+        view_forget(view);
+        return NULL;
+    }
+    struct err *err = dump_parse(out, view->pack.values[rev - view->pack.first], rev);
+    return err_wrap(err, E_FS_CORRUPT, "Revprop pack file for r%lld is corrupt", (long long)rev);
+}
+
+/* Where the revision is may change while we look: a pack takes its place, a rewrite splits the
+ * pack. */
+static struct err *read_props(struct props **out, struct revprop_view *view, revnum rev,
+                              struct record_stamp stamp)
+{
+    struct fsfs *fs = view->fs;
+    bool packed = is_in_packed_shard(fs, rev, fs->seen_unpacked), found;
+    for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        if (packed)
+            TRY(read_packed(out, &found, view, rev, stamp));
+        else
+            TRY(read_loose(out, &found, fs, rev));
+        if (found)
+            return NULL;
+        revnum min_unpacked;
+        TRY(fsfs_min_unpacked(&min_unpacked, fs));
+        bool packed_now = is_in_packed_shard(fs, rev, min_unpacked);
+        if (!packed && !packed_now)
+            return err_make(E_FS_NO_SUCH_REVISION, "No such packed revision %lld", (long long)rev);
+        packed = packed_now;
+    }
+    return err_make(E_FS_PACKED_REVPROP_READ_FAILURE, "Failed to read revprop pack file for r%lld",
+                    (long long)rev);
+}
+
+struct err *revprops_get(const struct props **out, struct fsfs *fs, revnum rev,
+                         struct revprop_view *view, struct arena *arena)
+{
+    TRY(fsfs_check_revision(fs, rev));
+    if (!view)
+        view = revprop_view_new(fs, arena);
+    struct record_stamp stamp;
+    TRY(view_stamp(&stamp, view, rev));
+    struct stamped *entry = cache_get(key_of(fs, rev), arena);
+    if (!entry || !stamps_equal(&entry->stamp, &stamp)) {
+        struct props *props;
+        TRY(read_props(&props, view, rev, stamp));
+        entry = stamped_put(fs, rev, props, stamp);
+        arena_keep(arena, &entry->shared);
+    }
+    *out = entry->props;
+    return NULL;
+}
+
+/* ---- setting ---- */
+
+/* The caller holds LEASE_WRITE. */
+static struct err *write_props(struct fsfs *fs, revnum rev, const struct prop *list, size_t n)
+{
+    AUTO_BUF(dump);
+    hashdump_format(&dump, list, n, S("END"));
+    revnum min_unpacked;
+    TRY(fsfs_min_unpacked(&min_unpacked, fs));
+    struct err *err;
+    if (is_in_packed_shard(fs, rev, min_unpacked))
+        err = packed_write(fs, rev, buf_view(&dump));
+    else
+        err = record_put(fs->store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev},
+                         buf_view(&dump));
+    cache_remove(key_of(fs, rev));
+    return err;
+}
+
+static bool is_expected(const struct str *now, const struct str *expected)
+{
+    return now && expected ? str_eq(*now, *expected) : now == expected;
+}
+
+static struct err *set_one(struct fsfs *fs, revnum rev, struct str name, const struct str *value,
+                           const struct str *const *expected)
+{
+    AUTO_ARENA(scratch);
+    TRY(fsfs_check_revision(fs, rev));
+    /* Read, not taken from the cache: the lease is held, what is on disk now is what counts. */
+    struct props *props;
+    struct revprop_view *view = revprop_view_new(fs, scratch);
+    TRY(read_props(&props, view, rev, (struct record_stamp){.settled = false}));
+    arena_keep(scratch, &props->shared);
+    if (expected && !is_expected(props_get(props, name), *expected))
+        return err_make(E_FS_PROP_BASEVALUE_MISMATCH,
+                        "revprop '%.*s' has unexpected value in filesystem", STR(name));
+    struct proplist list;
+    proplist_init(&list, props, scratch);
+    proplist_set(&list, name, value);
+    return write_props(fs, rev, list.list, list.n);
+}
+
+struct err *revprop_set(struct fsfs *fs, revnum rev, struct str name, const struct str *value,
+                        const struct str *const *expected)
+{
+    TRY(lease_take(fs->store, LEASE_WRITE));
+    struct err *err = set_one(fs, rev, name, value, expected);
+    lease_drop(fs->store, LEASE_WRITE);
+    return err;
+}
+
+struct err *revprops_replace(struct fsfs *fs, revnum rev, const struct prop *list, size_t n)
+{
+    TRY(lease_take(fs->store, LEASE_WRITE));
+    struct err *err = fsfs_check_revision(fs, rev);
+    if (!err)
+        err = write_props(fs, rev, list, n);
+    lease_drop(fs->store, LEASE_WRITE);
+    return err;
+}
