@@ -14,7 +14,7 @@ enum { ZLIB_LEVELS = 9 };
 
 /* libdeflate's level for each of zlib's, chosen so that sizes come out no larger than zlib's
  * on sources, prose, XML, binaries and logs (docs/formats/svndiff.md has the figures). */
-static const int deflate_level[ZLIB_LEVELS + 1] = {0, 2, 3, 4, 5, 6, 7, 8, 9, 9};
+static const int deflate_level[ZLIB_LEVELS + 1] = {0, 2, 2, 2, 4, 6, 7, 8, 8, 9};
 
 /* ---- engines: large, slow to make, not to be shared: each thread keeps its own ---- */
 

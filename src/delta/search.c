@@ -3,26 +3,23 @@
  *
  *   1. an equal start of more than 4 bytes (or the whole target) is copied;
  *   2. where fewer than 64 bytes are left, or the source view is shorter, only step 5 follows;
- *   3. the source view is cut into blocks of 64 bytes (a short last one does not count). The rest
- * of the target is walked byte by byte until the next 64 bytes are equal to a block: to the first
- * one, if several are equal. That match grows forward as far as it goes, then backward over target
- * bytes that no copy covers yet, and becomes a copy; the bytes before it become new data;
- *   4. a match with no new data before it may have been found too late: as far as its two texts are
- * equal backward, the instructions before it are taken back (whole ones; new data also in part);
- *   5. of what remains at the end an equal end of more than 4 bytes is copied, the rest is new
- * data;
- *   6. a copy that continues the copy before it is one with it.
+ *   3. the source view is cut into blocks of 64 bytes; a short last one does not count. The rest
+ *      of the target is walked byte by byte until the next 64 bytes equal a block (the first one,
+ *      if several are equal). That match grows forward as far as it goes, then backward over
+ *      target bytes that no copy covers yet; it becomes a copy, the bytes before it new data;
+ *   4. a match with no new data before it may have been found too late: as far as its two texts
+ *      are equal backward, instructions are taken back (whole ones; new data also in part);
+ *   5. of what remains, an equal end of more than 4 bytes is copied, the rest is new data.
  *
- * The same words follow from any way of finding equal blocks, so ours is built for speed: a hash
- * that rolls with one shift and one addition a byte, and a bitmap in the first-level cache that
- * answers nearly all lookups. docs/formats/svndiff.md tells more. */
+ * The same window follows from any way of finding equal blocks, so ours is built for speed: a
+ * hash that rolls with one shift and one addition a byte, and a bitmap in the first-level cache
+ * that answers nearly all lookups. */
 #include "svndiff.h"
 #include <assert.h>
 #include <pthread.h>
 
 enum {
-    BLOCK = 64, /* also the number of bits of the hash: a byte has left it when it has been shifted
-                   out */
+    BLOCK = 64, /* bytes; also the bits of the hash, which is how a byte leaves it: shifted out */
     BLOCKS_MAX = SVNDIFF_WINDOW_MAX / BLOCK,
     WORTHWHILE = 4, /* an equal start or end must be longer */
 };
@@ -196,13 +193,10 @@ struct op_list {
     size_t n;
 };
 
+/* A copy never continues the one before it: that one went as far as the texts are equal. */
 static void add_copy(struct op_list *list, size_t offset, size_t length)
 {
-    struct delta_op *last = list->n ? &list->ops[list->n - 1] : NULL;
-    if (last && last->kind == DELTA_SOURCE && last->offset + last->length == offset)
-        last->length += (uint32_t)length;
-    else
-        list->ops[list->n++] = (struct delta_op){DELTA_SOURCE, (uint32_t)offset, (uint32_t)length};
+    list->ops[list->n++] = (struct delta_op){DELTA_SOURCE, (uint32_t)offset, (uint32_t)length};
 }
 
 static void add_new(struct op_list *list, size_t target_at, size_t length)

@@ -369,6 +369,13 @@ static struct err *document_measure(uint64_t *length, struct str rest, uint64_t 
     return NULL;
 }
 
+struct err *svndiff_target_size(uint64_t *out, struct str document)
+{
+    int version;
+    TRY(svndiff_version(&version, document));
+    return document_measure(out, str_skip(document, SVNDIFF_HEADER_SIZE), UINT64_MAX);
+}
+
 /* Append what FRAME makes of its view of SOURCE. OUT has the room, slack included. */
 static struct err *frame_append(struct buf *out, struct frame *frame, int version,
                                 struct str source, struct buf *instructions, struct buf *new_data)

@@ -75,6 +75,10 @@ void delta_window_apply(char *target, const struct delta_window *window, struct 
  * bytes long (E_SVNDIFF_CORRUPT_WINDOW). The fast path of reading representations: no op array is built. */
 struct err *svndiff_apply(struct buf *out, struct str document, struct str source, uint64_t expanded);
 
+/* How long the text is that DOCUMENT makes, from a look at each window's head. Errors: the document ends inside a window, or its
+ * views are impossible. */
+struct err *svndiff_target_size(uint64_t *out, struct str document);
+
 /* A reader of the text that DOCUMENT (a reader of svndiff bytes) makes of SOURCE (a reader of the base text, NULL = empty), in
  * bounded memory: one window and one source view. Owns both readers. EXPANDED as above; UINT64_MAX = do not check. */
 struct reader *svndiff_reader(struct reader *document, struct reader *source, uint64_t expanded);

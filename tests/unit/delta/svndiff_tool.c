@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes random edit histories and compares the deltas that Subversion stores and dumps for them with ours.
+/* Makes random edit histories and compares the deltas that Subversion stores and dumps for them
+ * with ours.
  *
  *   svndiff-tool history SEED REVISIONS         a dump stream for `svnadmin load`
- *   svndiff-tool check SEED REVISIONS           stdin: `svnadmin dump --deltas` of it; each delta must be ours
- *   svndiff-tool reps SEED REVISION VERSION     stdin: the (physically addressed, or uncompressed-index)
- *                                               revision file; each file's representation must be ours
+ *   svndiff-tool check SEED REVISIONS           stdin: `svnadmin dump --deltas` of it; each delta
+ * must be ours svndiff-tool reps SEED REVISION VERSION     stdin: the (physically addressed, or
+ * uncompressed-index) revision file; each file's representation must be ours
  *
- * A history is a pure function of its seed. The last two print "ok" lines' counts and exit with 0 only
- * where everything agreed. */
+ * A history is a pure function of its seed. The last two print "ok" lines' counts and exit with 0
+ * only where everything agreed. */
 #include "base/num.h"
 #include "delta/svndiff.h"
 #include <stdio.h>
@@ -44,8 +45,9 @@ static size_t rng_size(struct rng *r, size_t most)
 /* Append N bytes of one kind: noise, few letters, lines of words, one repeated block, one byte. */
 static void fill(struct buf *text, struct rng *r, size_t n)
 {
-    static const char *const words[] = {"if ", "return ", "struct ", "x", " = ", ";\n", "{\n", "}\n",
-                                        "    ", "for (", "int ", "size_t ", "0", "++", "/* ", " */\n"};
+    static const char *const words[] = {"if ", "return ", "struct ", "x",     " = ",  ";\n",
+                                        "{\n", "}\n",     "    ",    "for (", "int ", "size_t ",
+                                        "0",   "++",      "/* ",     " */\n"};
     size_t end = text->n + n;
     char block[200];
     size_t block_n = 1 + rng_below(r, sizeof block);
@@ -390,6 +392,7 @@ int main(int argc, char **argv)
         return check_dump(n[0], (int)n[1]);
     if (argc == 5 && str_eq(str_of(argv[1]), S("reps")))
         return check_reps(n[0], (int)n[1], (int)n[2]);
-    fprintf(stderr, "usage: svndiff-tool history|check SEED REVISIONS | reps SEED REVISION VERSION\n");
+    fprintf(stderr,
+            "usage: svndiff-tool history|check SEED REVISIONS | reps SEED REVISION VERSION\n");
     return 2;
 }
