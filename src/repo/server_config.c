@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "repo/server_config.h"
+
+#include "base/path.h"
+
+static enum access_level level_of(struct str word, bool read_only)
+{
+    if (str_eq(word, S("write")))
+        return read_only ? ACCESS_LEVEL_READ : ACCESS_LEVEL_WRITE;
+    return str_eq(word, S("read")) ? ACCESS_LEVEL_READ : ACCESS_LEVEL_NONE;
+}
+
+static enum username_case case_of(struct str word)
+{
+    if (str_eq(word, S("upper")))
+        return USERNAME_UPPER;
+    return str_eq(word, S("lower")) ? USERNAME_LOWER : USERNAME_AS_IS;
+}
+
+/* File names in a configuration are relative to its folder. */
+static char *beside(const char *config_file, struct str name, struct arena *arena)
+{
+    if (name.n && name.p[0] == '/')
+        return arena_cstr(arena, name);
+    return arena_cstr(arena, path_join(path_dirname(str_of(config_file)), name, arena));
+}
+
+/* A missing or unreadable password file is as good as none; a damaged one is an error. */
+static struct err *read_passwords(struct server_config *out, const char *path, struct arena *arena)
+{
+    struct err *err = ini_read(&out->passwords, path, false, INI_CASE_SENSITIVE, arena);
+    if (err && err->code != E_MALFORMED_FILE) {
+        err_free(err);
+        return NULL;
+    }
+    out->has_passwords = !err;
+    return err_wrap(err, E_AUTHN_FAILED, "Can't read the password database");
+}
+
+/* Protection that is asked for and cannot be given is a reason not to serve at all. */
+static struct err *refuse_unknown_protection(const struct ini *ini)
+{
+    bool use_sasl;
+    TRY(ini_get_bool(&use_sasl, ini, S("sasl"), S("use-sasl"), false));
+    if (use_sasl)
+        return err_make(E_UNSUPPORTED_FEATURE, "SASL authentication is configured for this repository, but not supported by this server");
+    if (ini_get(ini, S("general"), S("authz-db"), S("")).n)
+        return err_make(E_UNSUPPORTED_FEATURE, "Path-based authorization is configured for this repository, but not supported by this server");
+    return NULL;
+}
+
+struct err *server_config_read(struct server_config *out, const struct repo *repo, const char *config_file, bool read_only, struct arena *arena)
+{
+    *out = (struct server_config){0};
+    const char *path = config_file;
+    if (!path)
+        path = arena_printf(arena, "%s/conf/svnserve.conf", repo->path).p;
+    struct ini ini;
+    TRY(ini_read(&ini, path, true, 0, arena));
+    struct str general = S("general");
+    out->anon_access = level_of(ini_get(&ini, general, S("anon-access"), S("read")), read_only);
+    out->auth_access = level_of(ini_get(&ini, general, S("auth-access"), S("write")), read_only);
+    out->realm = ini_get(&ini, general, S("realm"), arena_str(arena, str_of(repo->fs->uuid)));
+    out->username_case = case_of(ini_get(&ini, general, S("force-username-case"), S("none")));
+    TRY(refuse_unknown_protection(&ini));
+    struct str passwords = ini_get(&ini, general, S("password-db"), S(""));
+    return passwords.n ? read_passwords(out, beside(path, passwords, arena), arena) : NULL;
+}
+
+struct str server_config_password(const struct server_config *config, struct str user)
+{
+    if (!config->has_passwords)
+        return (struct str){0};
+    return ini_get(&config->passwords, S("users"), user, (struct str){0});
+}
