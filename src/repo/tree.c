@@ -14,17 +14,20 @@ void tree_of_txn(struct tree *out, struct txn *txn)
     *out = (struct tree){.fs = txn_fs(txn), .rev = REV_NONE, .txn = txn};
 }
 
-static struct err *find_in_txn(struct node *out, bool *found, struct txn *txn, struct str path, struct arena *arena)
+static struct err *find_in_txn(struct node *out, bool *found, struct txn *txn, struct str path,
+                               struct arena *arena)
 {
     const struct txn_node *node;
     TRY(txn_find(&node, txn, path));
     *found = node != NULL;
     if (node)
-        *out = (struct node){.noderev = txn_node_noderev(node), .path = arena_str(arena, path), .txn_node = node};
+        *out = (struct node){
+            .noderev = txn_node_noderev(node), .path = arena_str(arena, path), .txn_node = node};
     return NULL;
 }
 
-struct err *tree_find(struct node *out, bool *found, const struct tree *tree, struct str path, struct arena *arena)
+struct err *tree_find(struct node *out, bool *found, const struct tree *tree, struct str path,
+                      struct arena *arena)
 {
     *found = false;
     if (tree->txn)
@@ -47,7 +50,8 @@ struct err *tree_find(struct node *out, bool *found, const struct tree *tree, st
     return NULL;
 }
 
-struct err *tree_node(struct node *out, const struct tree *tree, struct str path, struct arena *arena)
+struct err *tree_node(struct node *out, const struct tree *tree, struct str path,
+                      struct arena *arena)
 {
     bool found;
     TRY(tree_find(out, &found, tree, path, arena));
@@ -55,12 +59,15 @@ struct err *tree_node(struct node *out, const struct tree *tree, struct str path
         return NULL;
     if (tree->txn) {
         struct str name = txn_name(tree->txn);
-        return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'", STR(name), STR(path));
+        return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",
+                        STR(name), STR(path));
     }
-    return err_make(E_FS_NOT_FOUND, "File not found: revision %lld, path '%.*s'", (long long)tree->rev, STR(path));
+    return err_make(E_FS_NOT_FOUND, "File not found: revision %lld, path '%.*s'",
+                    (long long)tree->rev, STR(path));
 }
 
-struct err *tree_child(struct node *out, const struct tree *tree, const struct node *parent, const struct dirent_fs *entry, struct arena *arena)
+struct err *tree_child(struct node *out, const struct tree *tree, const struct node *parent,
+                       const struct dirent_fs *entry, struct arena *arena)
 {
     struct str path = path_join(parent->path, entry->name, arena);
     if (tree->txn)
@@ -69,10 +76,12 @@ struct err *tree_child(struct node *out, const struct tree *tree, const struct n
     return noderev_get(&out->noderev, tree->fs, &entry->id, arena);
 }
 
-struct err *node_entries(const struct dirent_fs **list, size_t *n, const struct tree *tree, const struct node *node, struct arena *arena)
+struct err *node_entries(const struct dirent_fs **list, size_t *n, const struct tree *tree,
+                         const struct node *node, struct arena *arena)
 {
     if (node->noderev->kind != NODE_DIR)
-        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in filesystem '%s'", STR(node->path), tree->fs->uuid);
+        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in filesystem '%s'",
+                        STR(node->path), tree->fs->uuid);
     if (tree->txn) {
         struct dirent_fs *entries;
         TRY(txn_node_entries(&entries, n, tree->txn, node->txn_node, arena));
@@ -86,7 +95,8 @@ struct err *node_entries(const struct dirent_fs **list, size_t *n, const struct 
     return NULL;
 }
 
-struct err *node_props(const struct prop **list, size_t *n, const struct tree *tree, const struct node *node, struct arena *arena)
+struct err *node_props(const struct prop **list, size_t *n, const struct tree *tree,
+                       const struct node *node, struct arena *arena)
 {
     if (tree->txn)
         return txn_node_props(list, n, tree->txn, node->txn_node, arena);
@@ -97,7 +107,8 @@ struct err *node_props(const struct prop **list, size_t *n, const struct tree *t
     return NULL;
 }
 
-struct err *node_prop(struct str *value, bool *found, const struct tree *tree, const struct node *node, struct str name, struct arena *arena)
+struct err *node_prop(struct str *value, bool *found, const struct tree *tree,
+                      const struct node *node, struct str name, struct arena *arena)
 {
     const struct prop *list;
     size_t n;
@@ -114,7 +125,8 @@ struct err *node_prop(struct str *value, bool *found, const struct tree *tree, c
 struct err *node_text(struct reader **out, const struct tree *tree, const struct node *node)
 {
     if (node->noderev->kind != NODE_FILE)
-        return err_make(E_FS_NOT_FILE, "'%.*s' is not a file in filesystem '%s'", STR(node->path), tree->fs->uuid);
+        return err_make(E_FS_NOT_FILE, "'%.*s' is not a file in filesystem '%s'", STR(node->path),
+                        tree->fs->uuid);
     if (tree->txn)
         return txn_node_text(out, tree->txn, node->txn_node);
     if (node->noderev->has_text)
