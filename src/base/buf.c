@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "buf.h"
-#include "num.h"
+#include "base/buf.h"
+#include "base/num.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ void buf_reserve(struct buf *buf, size_t extra)
 
 char *buf_grow(struct buf *buf, size_t extra)
 {
-    buf_reserve(buf, extra);
+    buf_reserve(buf, extra ? extra : 1); /* an address even for no bytes */
     char *start = buf->p + buf->n;
     buf->n += extra;
     return start;

@@ -3,7 +3,7 @@
 #ifndef VARVE_BASE_BUF_H
 #define VARVE_BASE_BUF_H
 
-#include "str.h"
+#include "base/str.h"
 #include <stdint.h>
 
 struct buf {

@@ -57,7 +57,7 @@ static inline struct str str_skip(struct str s, size_t n)
 {
     if (n > s.n)
         n = s.n;
-    return (struct str){s.p + n, s.n - n};
+    return (struct str){n ? s.p + n : s.p, s.n - n}; /* no arithmetic on NULL */
 }
 
 /* Where byte C is first / last found, or SIZE_MAX. */
