@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arena.h"
-#include "buf.h"
-#include "shared.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/shared.h"
 #include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>

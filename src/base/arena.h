@@ -16,8 +16,8 @@
 #ifndef VARVE_BASE_ARENA_H
 #define VARVE_BASE_ARENA_H
 
-#include "err.h"
-#include "str.h"
+#include "base/err.h"
+#include "base/str.h"
 
 struct arena;
 struct shared;

@@ -8,11 +8,11 @@
  *                        │ not asked for             ^ └──asked for: once more round
  *                        v                           │
  *                    out; ghost ──put again──────────┘ */
-#include "cache.h"
-#include "buf.h"
-#include "hash.h"
-#include "map.h"
-#include "thread.h"
+#include "base/cache.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/thread.h"
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdlib.h>

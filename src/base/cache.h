@@ -9,8 +9,8 @@
 #ifndef VARVE_BASE_CACHE_H
 #define VARVE_BASE_CACHE_H
 
-#include "arena.h"
-#include "shared.h"
+#include "base/arena.h"
+#include "base/shared.h"
 #include <stdint.h>
 
 struct cache_key {

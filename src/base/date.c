@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "date.h"
+#include "base/date.h"
 #include <stdio.h>
 #include <time.h>
 

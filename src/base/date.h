@@ -4,7 +4,7 @@
 #ifndef VARVE_BASE_DATE_H
 #define VARVE_BASE_DATE_H
 
-#include "str.h"
+#include "base/str.h"
 #include <stdint.h>
 
 enum { DATE_LONG_SIZE = 27 };

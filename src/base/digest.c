@@ -3,9 +3,9 @@
  * a hundred bytes costs its rounds and nothing else. (The EVP interface looks algorithms up and
  * allocates.) */
 #define OPENSSL_SUPPRESS_DEPRECATED
-#include "digest.h"
-#include "buf.h"
-#include "num.h"
+#include "base/digest.h"
+#include "base/buf.h"
+#include "base/num.h"
 #include <openssl/md5.h>
 #include <openssl/sha.h>
 #include <stdarg.h>

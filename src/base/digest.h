@@ -3,8 +3,8 @@
 #ifndef VARVE_BASE_DIGEST_H
 #define VARVE_BASE_DIGEST_H
 
-#include "err.h"
-#include "str.h"
+#include "base/err.h"
+#include "base/str.h"
 #include <stdint.h>
 
 enum { MD5_SIZE = 16, SHA1_SIZE = 20 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "err.h"
-#include "buf.h"
+#include "base/err.h"
+#include "base/buf.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #ifndef VARVE_BASE_ERR_H
 #define VARVE_BASE_ERR_H
 
-#include "errcode.h"
+#include "base/errcode.h"
 #include <stddef.h>
 
 struct err {

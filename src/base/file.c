@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "file.h"
-#include "stream.h"
+#include "base/file.h"
+#include "base/stream.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
 #ifndef VARVE_BASE_FILE_H
 #define VARVE_BASE_FILE_H
 
-#include "arena.h"
-#include "buf.h"
+#include "base/arena.h"
+#include "base/buf.h"
 
 /* The whole file, NUL behind it. Errors: errno values with the path: "Can't open file 'P': ...".
  * More than LIMIT bytes: E_INCOMPLETE_DATA. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hash.h"
+#include "base/hash.h"
 #include <sys/random.h>
 
 /* Odd numbers without pattern: the fractional digits of pi. */

@@ -5,7 +5,7 @@
 #ifndef VARVE_BASE_HASH_H
 #define VARVE_BASE_HASH_H
 
-#include "str.h"
+#include "base/str.h"
 #include <stdint.h>
 
 extern uint64_t hash_seed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ini.h"
-#include "buf.h"
-#include "file.h"
-#include "map.h"
-#include "num.h"
+#include "base/ini.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/map.h"
+#include "base/num.h"
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef VARVE_BASE_INI_H
 #define VARVE_BASE_INI_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include <stdint.h>
 
 enum {

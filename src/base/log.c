@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "log.h"
-#include "buf.h"
+#include "base/log.h"
+#include "base/buf.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
 #ifndef VARVE_BASE_LOG_H
 #define VARVE_BASE_LOG_H
 
-#include "err.h"
-#include "str.h"
+#include "base/err.h"
+#include "base/str.h"
 
 struct log;
 struct err *log_open(struct log **out, const char *path); /* NULL path: standard error */

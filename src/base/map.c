@@ -2,9 +2,9 @@
 /* Open addressing with linear probing; entries move back when one is removed, so that there are no
  * tombstones. Keys stand in an arena, which is made anew when most of it belongs to removed keys.
  */
-#include "map.h"
-#include "buf.h"
-#include "hash.h"
+#include "base/map.h"
+#include "base/buf.h"
+#include "base/hash.h"
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

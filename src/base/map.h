@@ -4,7 +4,7 @@
 #ifndef VARVE_BASE_MAP_H
 #define VARVE_BASE_MAP_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 struct map;
 

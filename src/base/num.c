@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "num.h"
+#include "base/num.h"
 
 bool num_u64(uint64_t *out, struct str s)
 {

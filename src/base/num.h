@@ -3,8 +3,8 @@
 #ifndef VARVE_BASE_NUM_H
 #define VARVE_BASE_NUM_H
 
-#include "err.h"
-#include "str.h"
+#include "base/err.h"
+#include "base/str.h"
 #include <stdint.h>
 
 /* The whole of S as an unsigned number without sign or space: false where it is not one or does not

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "path.h"
-#include "buf.h"
-#include "num.h"
+#include "base/path.h"
+#include "base/buf.h"
+#include "base/num.h"
 #include <stdint.h>
 
 /* Neither empty nor "." nor "..". */

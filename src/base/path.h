@@ -6,7 +6,7 @@
 #ifndef VARVE_BASE_PATH_H
 #define VARVE_BASE_PATH_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 bool path_is_absolute(struct str path);  /* begins with '/' */
 bool path_is_canonical(struct str path); /* an absolute path as defined above */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shared.h"
-#include "buf.h"
+#include "base/shared.h"
+#include "base/buf.h"
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef VARVE_BASE_SHARED_H
 #define VARVE_BASE_SHARED_H
 
-#include "str.h"
+#include "base/str.h"
 #include <stdatomic.h>
 
 struct shared {

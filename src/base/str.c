@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "str.h"
+#include "base/str.h"
 #include <stdint.h>
 
 size_t str_find(struct str s, char c)

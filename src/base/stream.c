@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stream.h"
+#include "base/stream.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 #ifndef VARVE_BASE_STREAM_H
 #define VARVE_BASE_STREAM_H
 
-#include "arena.h"
-#include "buf.h"
-#include "err.h"
-#include "shared.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/shared.h"
 #include <stdint.h>
 
 struct reader {

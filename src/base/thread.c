@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "thread.h"
-#include "buf.h"
-#include "file.h"
-#include "num.h"
+#include "base/thread.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/num.h"
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>

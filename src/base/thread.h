@@ -6,7 +6,7 @@
 #ifndef VARVE_BASE_THREAD_H
 #define VARVE_BASE_THREAD_H
 
-#include "err.h"
+#include "base/err.h"
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
