@@ -35,4 +35,10 @@ struct item_name {
 };
 void items_prefetch(struct fsfs *fs, const struct item_name *items, size_t n);
 
+/* Pure parsers. The manifest of a physical pack of N revisions and SIZE bytes: STARTS gets their N offsets, and SIZE behind them. */
+struct err *manifest_parse(uint64_t *starts, size_t n, struct str text, uint64_t size);
+/* The last line of a physically addressed revision, of which TAIL is the end: the offsets of the root node-revision and of the
+ * changed-path list; *LENGTH: its bytes with the LF. */
+struct err *trailer_parse(uint64_t *root, uint64_t *changes, size_t *length, struct str tail);
+
 #endif

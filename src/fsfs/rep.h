@@ -52,6 +52,11 @@ struct rep_chain {
 };
 struct err *rep_chain(struct rep_chain *out, struct fsfs *fs, const struct rep *rep, struct arena *arena);
 
+/* Ask the disk ahead, for a reader that wants all of these soon (a cold export): node-revisions; representations and, round by round, the delta
+ * bases that their header lines name. Returns when all is asked for; what is cached is left out. */
+void noderevs_prefetch(struct fsfs *fs, const struct noderev_id *ids, size_t n);
+void reps_prefetch(struct fsfs *fs, const struct rep *reps, size_t n);
+
 /* Ready svndiff of the text against the empty text, in a version that the receiver accepts (MAX_VERSION 0, 1, 2; LEVEL 0 = no compression): the stored
  * bytes where they are self-contained and of that version, else made once; cached. NULL where the text is too large to be kept (stream it). */
 struct err *rep_wire(const struct blob **out, struct fsfs *fs, const struct rep *rep, int max_version, int level, struct arena *arena);

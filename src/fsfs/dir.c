@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fsfs/dir.h"
+#include "base/num.h"
+#include <stdlib.h>
+
+static struct err *corrupt(const char *what, size_t at)
+{
+    return err_make(E_FS_CORRUPT, "Directory listing %s at byte %zu", what, at);
+}
+
+/* Take "<letter> <n>\n<n bytes>\n" at *POS. */
+static bool piece_take(struct str *out, char letter, struct str text, size_t *pos)
+{
+    const char *p = text.p + *pos, *end = text.p + text.n;
+    if (end - p < 4 || p[0] != letter || p[1] != ' ')
+        return false;
+    size_t n = 0;
+    for (p += 2; p < end && *p >= '0' && *p <= '9'; p++) {
+        n = n * 10 + (size_t)(*p - '0');
+        if (n > text.n)
+            return false;
+    }
+    if (p == end || *p++ != '\n' || (size_t)(end - p) <= n || p[n] != '\n')
+        return false;
+    *out = str_make(p, n);
+    *pos = (size_t)(p + n + 1 - text.p);
+    return true;
+}
+
+static bool is_end(struct str text, size_t pos)
+{
+    const struct str rest = str_skip(text, pos);
+    return str_eq(rest, S("END\n")) || str_eq(rest, S("END"));
+}
+
+/* How many entries TEXT has and how long their names are in all. */
+static struct err *measure(size_t *count, size_t *name_bytes, struct str text)
+{
+    size_t pos = 0;
+    struct str name, value;
+    for (*count = *name_bytes = 0; !is_end(text, pos); ++*count) {
+        if (!piece_take(&name, 'K', text, &pos) || !piece_take(&value, 'V', text, &pos))
+            return corrupt("is malformed", pos);
+        *name_bytes += name.n;
+    }
+    return NULL;
+}
+
+static bool name_is_possible(struct str name)
+{
+    return name.n && !str_eq(name, S(".")) && !str_eq(name, S("..")) && !memchr(name.p, '/', name.n) &&
+           !memchr(name.p, '\0', name.n);
+}
+
+static struct err *value_parse(struct dirent_fs *out, struct str value)
+{
+    const struct str word = str_word(&value);
+    if (str_eq(word, S("file")))
+        out->kind = NODE_FILE;
+    else if (str_eq(word, S("dir")))
+        out->kind = NODE_DIR;
+    else
+        return err_make(E_FS_CORRUPT, "It is neither 'file' nor 'dir'");
+    return noderev_id_parse(&out->id, value);
+}
+
+/* Fill LIST; names are copied to NAMES. *SORTED tells whether they came in order. */
+static struct err *fill(struct dirent_fs *list, char *names, bool *sorted, struct str text)
+{
+    size_t pos = 0;
+    *sorted = true;
+    for (struct dirent_fs *entry = list; !is_end(text, pos); entry++) {
+        struct str name, value;
+        const size_t at = pos;
+        piece_take(&name, 'K', text, &pos);
+        piece_take(&value, 'V', text, &pos);
+        if (!name_is_possible(name))
+            return corrupt("holds an impossible name", at);
+        struct err *err = value_parse(entry, value);
+        if (err)
+            return err_wrap(err, E_FS_CORRUPT, "Directory entry '%.*s' is malformed", STR(name));
+        memcpy(names, name.p, name.n);
+        entry->name = str_make(names, name.n);
+        names += name.n;
+        if (entry > list && str_cmp(entry[-1].name, entry->name) >= 0)
+            *sorted = false;
+    }
+    return NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct dirent_fs *x = a, *y = b;
+    return str_cmp(x->name, y->name);
+}
+
+/* Writers before 1.9 left the order to chance. */
+static struct err *sort(struct dir *dir)
+{
+    qsort(dir->list, dir->n, sizeof *dir->list, by_name);
+    for (size_t i = 1; i < dir->n; i++)
+        if (str_eq(dir->list[i - 1].name, dir->list[i].name))
+            return err_make(E_FS_CORRUPT, "Directory listing has entry '%.*s' twice",
+                            STR(dir->list[i].name));
+    return NULL;
+}
+
+struct err *dir_parse(struct dir **out, struct str text)
+{
+    size_t count, name_bytes;
+    bool sorted;
+    TRY(measure(&count, &name_bytes, text));
+    /* An entry takes more than ten bytes of TEXT, so this cannot overflow. */
+    const size_t bytes = sizeof(struct dir) + count * sizeof(struct dirent_fs) + name_bytes;
+    struct dir *dir = mem_alloc(bytes);
+    shared_init(&dir->shared, bytes, shared_free_plain);
+    dir->n = count;
+    dir->list = (struct dirent_fs *)(dir + 1);
+    struct err *err = fill(dir->list, (char *)(dir->list + count), &sorted, text);
+    if (!err && !sorted)
+        err = sort(dir);
+    if (err)
+        shared_unref(dir);
+    else
+        *out = dir;
+    return err;
+}
+
+void dir_format(struct buf *out, const struct dirent_fs *list, size_t n)
+{
+    AUTO_BUF(value);
+    for (size_t i = 0; i < n; i++) {
+        buf_clear(&value);
+        buf_str(&value, list[i].kind == NODE_DIR ? S("dir ") : S("file "));
+        noderev_id_format(&value, &list[i].id);
+        buf_str(out, S("K "));
+        buf_u64(out, list[i].name.n);
+        buf_char(out, '\n');
+        buf_str(out, list[i].name);
+        buf_str(out, S("\nV "));
+        buf_u64(out, value.n);
+        buf_char(out, '\n');
+        buf_str(out, buf_view(&value));
+        buf_char(out, '\n');
+    }
+    buf_str(out, S("END\n"));
+}
+
+const struct dirent_fs *dir_find(const struct dir *dir, struct str name)
+{
+    size_t low = 0, high = dir->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = str_cmp(dir->list[middle].name, name);
+        if (order == 0)
+            return &dir->list[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}

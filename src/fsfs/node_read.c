@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fsfs/dir.h"
+#include "fsfs/rep_int.h"
+#include <string.h>
+
+enum {
+    NODEREV_MAX = 1024 * 1024, /* bytes: some lines, of which two or three are paths */
+    NODEREV_VIEW = 512,        /* bytes that most fit into */
+};
+
+/* Of a revision's root under physical addressing, the key besides its own: it saves reading the trailer. */
+enum { ROOT_KEY = -1 };
+
+/* ---- node-revisions ---- */
+
+/* What of the record at PLACE is needed to parse it: up to its empty line, or all there is. */
+static struct err *record_view(struct str *out, struct fsfs *fs, const struct item_place *place,
+                               struct arena *arena)
+{
+    const uint64_t left = place->limit - place->offset;
+    for (uint64_t n = NODEREV_VIEW;; n *= 8) {
+        TRY(item_view(out, fs, place, n < left ? n : left, arena));
+        if (memmem(out->p, out->n, "\n\n", 2) || out->n == left || n >= NODEREV_MAX)
+            return NULL;
+    }
+}
+
+/* Early writers left the expanded size 0 where it equals the stored size, which only PLAIN says. */
+static struct err *expanded_fix(struct rep *rep, struct fsfs *fs, struct arena *arena)
+{
+    struct stored stored;
+    TRY(stored_find(&stored, fs, rep->rev, rep->item, rep->size, arena));
+    if (!stored.header.delta)
+        rep->expanded = rep->size;
+    return NULL;
+}
+
+static bool expanded_is_doubtful(const struct rep *rep)
+{
+    return rep->expanded == 0 && rep->rev != REV_NONE && rep->size != 0;
+}
+
+static struct err *noderev_read(struct noderev **out, struct fsfs *fs, revnum rev, uint64_t item)
+{
+    AUTO_ARENA(scratch);
+    struct item_place place;
+    struct str text;
+    size_t used;
+    TRY(item_find(&place, fs, rev, item, scratch));
+    TRY(record_view(&text, fs, &place, scratch));
+    struct noderev *nr;
+    TRY(noderev_parse(&nr, &used, text));
+    struct err *err = NULL;
+    if (nr->id.rev != rev || nr->id.item != item)
+        err = err_make(E_FS_CORRUPT, "The node-revision calls itself '%.*s'",
+                       STR(noderev_id_str(&nr->id, scratch)));
+    if (!err && nr->has_text && expanded_is_doubtful(&nr->text))
+        err = expanded_fix(&nr->text, fs, scratch);
+    if (!err && nr->has_props && expanded_is_doubtful(&nr->props))
+        err = expanded_fix(&nr->props, fs, scratch);
+    if (err) {
+        shared_unref(nr);
+        return err;
+    }
+    *out = nr;
+    return NULL;
+}
+
+static struct err *noderev_failed(struct err *err, struct fsfs *fs, revnum rev, uint64_t item)
+{
+    if (err->code == E_FS_NO_SUCH_REVISION)
+        return err_wrap(err, E_FS_ID_NOT_FOUND,
+                        "Reference to non-existent node of revision %lld, item %llu in filesystem '%s'",
+                        (long long)rev, (unsigned long long)item, fs->uuid);
+    /* Whatever is wrong inside, to who asked the filesystem is corrupt; what the system says stays. */
+    return err_wrap(err, err->code < 120000 ? 0 : E_FS_CORRUPT,
+                    "Can't read the node-revision of revision %lld, item %llu", (long long)rev,
+                    (unsigned long long)item);
+}
+
+struct err *noderev_at(const struct noderev **out, struct fsfs *fs, revnum rev, uint64_t item,
+                       struct arena *arena)
+{
+    const struct cache_key key = fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)rev, item);
+    if ((*out = cache_get(key, arena)))
+        return NULL;
+    struct noderev *nr;
+    struct err *err = noderev_read(&nr, fs, rev, item);
+    if (err)
+        return noderev_failed(err, fs, rev, item);
+    cache_put(key, &nr->shared);
+    *out = arena_keep(arena, &nr->shared);
+    return NULL;
+}
+
+struct err *noderev_get(const struct noderev **out, struct fsfs *fs, const struct noderev_id *id,
+                        struct arena *arena)
+{
+    if (id->rev == REV_NONE)
+        return err_make(E_FS_ID_NOT_FOUND, "Node '%.*s' is in no revision",
+                        STR(noderev_id_str(id, arena)));
+    return noderev_at(out, fs, id->rev, id->item, arena);
+}
+
+struct err *noderev_root(const struct noderev **out, struct fsfs *fs, revnum rev,
+                         struct arena *arena)
+{
+    struct noderev_id id;
+    if (rev < 0)
+        return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
+    const struct cache_key key = fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)rev, (uint64_t)ROOT_KEY);
+    if (!fs->logical && (*out = cache_get(key, arena)))
+        return NULL;
+    AUTO_ARENA(scratch);
+    struct body *body;
+    TRY(store_body(&body, fs->store, rev, scratch)); /* here a missing revision is just that */
+    TRY(item_root_id(&id, fs, rev, scratch));
+    TRY(noderev_at(out, fs, rev, id.item, arena));
+    if ((*out)->kind != NODE_DIR)
+        return err_make(E_FS_CORRUPT, "The root of revision %lld is no directory", (long long)rev);
+    if (!fs->logical)
+        cache_put(key, (struct shared *)&(*out)->shared);
+    return NULL;
+}
+
+/* ---- property lists ---- */
+
+static struct err *props_read(struct props **out, struct fsfs *fs, const struct rep *rep)
+{
+    AUTO_ARENA(scratch);
+    const struct blob *text;
+    TRY(rep_text_up_to(&text, fs, rep, PROPS_MAX, scratch));
+    return props_parse(out, blob_str(text));
+}
+
+struct err *noderev_props(const struct props **out, struct fsfs *fs, const struct noderev *nr,
+                          struct arena *arena)
+{
+    *out = NULL;
+    if (!nr->has_props)
+        return NULL;
+    const struct cache_key key =
+        fsfs_cache_key(fs, CACHE_PROPS, (uint64_t)nr->props.rev, nr->props.item);
+    if ((*out = cache_get(key, arena)))
+        return NULL;
+    struct props *props;
+    struct err *err = props_read(&props, fs, &nr->props);
+    if (err)
+        return err_wrap(err, err->code == E_MALFORMED_FILE ? E_FS_CORRUPT_PROPLIST : 0,
+                        "malformed property list for node-revision '%.*s'",
+                        STR(noderev_id_str(&nr->id, arena)));
+    cache_put(key, &props->shared);
+    *out = arena_keep(arena, &props->shared);
+    return NULL;
+}
+
+/* ---- directories ---- */
+
+static struct err *dir_read(struct dir **out, struct fsfs *fs, const struct rep *rep)
+{
+    AUTO_ARENA(scratch);
+    const struct blob *text;
+    TRY(rep_text_up_to(&text, fs, rep, PROPS_MAX, scratch));
+    return dir_parse(out, blob_str(text));
+}
+
+struct err *dir_get(const struct dir **out, struct fsfs *fs, const struct noderev *nr,
+                    struct arena *arena)
+{
+    static const struct dir empty = {.shared = {.refs = 1, .bytes = sizeof empty}};
+    if (nr->kind != NODE_DIR)
+        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory", STR(nr->cpath));
+    if (!nr->has_text) {
+        *out = &empty;
+        return NULL;
+    }
+    const struct cache_key key =
+        fsfs_cache_key(fs, CACHE_DIR, (uint64_t)nr->text.rev, nr->text.item);
+    if ((*out = cache_get(key, arena)))
+        return NULL;
+    struct dir *dir;
+    struct err *err = dir_read(&dir, fs, &nr->text);
+    if (err)
+        return err_wrap(err, 0, "Directory representation corrupt in '%.*s'",
+                        STR(noderev_id_str(&nr->id, arena)));
+    cache_put(key, &dir->shared);
+    *out = arena_keep(arena, &dir->shared);
+    return NULL;
+}
