@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "svndiff.h"
+#include "delta/svndiff.h"
 #include "base/num.h"
-#include "compress.h"
-#include "svndiff_int.h"
+#include "delta/compress.h"
+#include "delta/svndiff_int.h"
 
 /* ---- integers ---- */
 

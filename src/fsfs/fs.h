@@ -44,7 +44,7 @@ struct fsfs {
     uint32_t cache_space;
     _Atomic(revnum) seen_youngest; /* both as last read: they only grow. A load sets it to what it has staged */
     _Atomic(revnum) seen_unpacked;
-    struct repcache *repcache;  /* opened lazily; repcache.h */
+    struct repcache *repcache;  /* its files are opened lazily; repcache.h */
     struct commit_queue *queue; /* commit.h */
 };
 
