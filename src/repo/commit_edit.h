@@ -6,6 +6,7 @@
 #include "fsfs/commit.h"
 #include "repo/access.h"
 #include "repo/edit.h"
+#include "repo/locking.h"
 #include "repo/repo.h"
 
 struct commit_params {
@@ -13,8 +14,10 @@ struct commit_params {
     const struct prop *revprops; /* svn:log and what else the client set */
     size_t revprop_count;
     struct str user;             /* n 0: anonymous */
-    const struct str *lock_tokens; /* tokens only */
-    size_t lock_token_count;
+    const struct lock_request *locks; /* paths and tokens that the committer holds, as pre-commit hooks see them */
+    const struct str *lock_tokens;    /* the tokens alone */
+    size_t lock_token_count;          /* of both */
+    bool client_mergeinfo;            /* the client knows of mergeinfo: for the start-commit hook */
     const struct access *access;
 };
 struct commit_edit;

@@ -19,6 +19,8 @@ struct conn {
     struct buf in;  /* IN_AT .. in.n is not consumed yet */
     size_t in_at;
     struct buf out;
+    bool holding;
+    size_t hold_from; /* where in OUT the held bytes begin */
     struct conn_layer *layer;
     uint64_t request_limit, request_bytes;
     uint64_t response_limit, response_bytes;
@@ -221,12 +223,34 @@ struct err *conn_write(struct conn *conn, const void *p, size_t n)
     conn->response_bytes += n;
     if (conn->response_limit && conn->response_bytes > conn->response_limit)
         return err_make(E_RA_SVN_RESPONSE_SIZE, "The server response size exceeds the configured limit");
+    if (conn->holding) {
+        buf_add(&conn->out, p, n);
+        return NULL;
+    }
     if (n >= DIRECT_WRITE)
         return send(conn, str_make(p, n));
     if (conn->out.n + n > OUT_BUFFER)
         TRY(send(conn, S("")));
     buf_add(&conn->out, p, n);
     return NULL;
+}
+
+void conn_hold(struct conn *conn)
+{
+    conn->holding = true;
+    conn->hold_from = conn->out.n;
+}
+
+void conn_hold_release(struct conn *conn)
+{
+    conn->holding = false;
+}
+
+void conn_hold_discard(struct conn *conn)
+{
+    if (conn->holding)
+        conn->out.n = conn->hold_from;
+    conn->holding = false;
 }
 
 struct err *conn_flush(struct conn *conn)

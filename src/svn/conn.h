@@ -50,6 +50,12 @@ struct err *conn_flush(struct conn *conn);
 struct err *conn_flush_holding(struct conn *conn);
 void conn_begin_response(struct conn *conn, uint64_t limit); /* 0: no limit */
 
+/* From here on written bytes are held back, however many, until they are let go or taken back: an answer that turns into an error half-way leaves nothing
+ * on the wire. Do not read meanwhile. */
+void conn_hold(struct conn *conn);
+void conn_hold_release(struct conn *conn);
+void conn_hold_discard(struct conn *conn); /* fine where nothing is held */
+
 enum { CONN_HELD_MAX = 16 << 20 };
 
 static inline struct err *conn_write_str(struct conn *conn, struct str s)

@@ -124,6 +124,11 @@ static struct err *find_token(uint64_t *number, const struct edit_decoder *decod
     return NULL;
 }
 
+static bool closes(enum edit_kind kind)
+{
+    return kind == EDIT_CLOSE_DIR || kind == EDIT_CLOSE_FILE;
+}
+
 static uint64_t new_token(struct edit_decoder *decoder, struct str token)
 {
     uint64_t number = decoder->next++;
@@ -159,7 +164,7 @@ static struct err *decode_field(struct edit_event *event, struct str *opened, ch
     struct str text;
     switch (field) {
     case 'p':
-        event->path = path_canonicalize(wire_take_str(args), arena);
+        event->path = wire_take_str(args);
         return path_is_relative(event->path) ? NULL : err_make(E_RA_SVN_MALFORMED_DATA, "Path '%.*s' is not relative", STR(event->path));
     case 'P':
     case 'n':
@@ -213,5 +218,7 @@ struct err *edit_decode(struct edit_event *event, struct edit_decoder *decoder, 
     TRY(wire_args_check(&args));
     if (opened.p)
         event->node = new_token(decoder, opened);
+    if (closes(event->kind))
+        map_remove(decoder->nodes, args.items[0].text);
     return NULL;
 }

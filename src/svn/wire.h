@@ -81,7 +81,7 @@ struct err *wire_opt_rev(struct conn *conn, revnum rev);      /* "( ) " for REV_
 struct err *wire_props(struct conn *conn, const struct prop *list, size_t n); /* ( ( name value )... ); values not NULL */
 struct err *wire_raw(struct conn *conn, struct str ready);    /* bytes that are items already */
 
-/* "( success ( " ... ") ) " */
+/* "( success ( " ... ") ) ". What is written between is held back (conn_hold) until the end. */
 struct err *wire_begin_success(struct conn *conn);
 struct err *wire_end_success(struct conn *conn);
 /* "( failure ( ( code message file line )... ) ) ", outermost first; file "" and line 0. */

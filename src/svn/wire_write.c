@@ -87,12 +87,15 @@ struct err *wire_raw(struct conn *conn, struct str ready)
 
 struct err *wire_begin_success(struct conn *conn)
 {
+    conn_hold(conn);
     return wire_raw(conn, S("( success ( "));
 }
 
 struct err *wire_end_success(struct conn *conn)
 {
-    return wire_raw(conn, S(") ) "));
+    TRY(wire_raw(conn, S(") ) ")));
+    conn_hold_release(conn);
+    return NULL;
 }
 
 struct err *wire_success_empty(struct conn *conn)

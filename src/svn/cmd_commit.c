@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_commit.c - the commit command: the client drives an edit, which becomes a revision (ra_svn.md 6). */
+#include "repo/commit_edit.h"
+
+#include "repo/locking.h"
+#include "svn/edit_wire.h"
+#include "svn/session_int.h"
+
+struct commit_call {
+    struct commit_params params;
+    struct lock_request *locks; /* what the client holds: path and token */
+    size_t lock_count;
+    bool keep_locks;
+};
+
+/* ? ( ( path token )... ) keep-locks ? ( ( name value )... ) */
+static struct err *take_call(struct commit_call *call, struct session *s, struct wire_args *args)
+{
+    struct str message = wire_take_str(args);
+    struct wire_args list = wire_take_list_tail(args);
+    *call = (struct commit_call){0};
+    call->locks = arena_array(s->request, list.n + 1, sizeof *call->locks);
+    struct str *tokens = arena_array(s->request, list.n + 1, sizeof *tokens);
+    while (!list.malformed && !wire_args_end(&list)) {
+        struct wire_args pair = wire_take_list(&list);
+        struct lock_request *lock = &call->locks[call->lock_count];
+        *lock = (struct lock_request){.path = wire_take_str(&pair), .token = wire_take_str(&pair), .current_rev = REV_NONE};
+        tokens[call->lock_count++] = lock->token;
+        list.malformed |= pair.malformed;
+    }
+    args->malformed |= list.malformed;
+    call->keep_locks = wire_take_bool_tail(args, true);
+    bool has_props = !wire_args_end(args);
+    size_t n;
+    struct prop *props = wire_take_props(&n, args, s->request);
+    if (!has_props)
+        props[n++] = (struct prop){S("svn:log"), message};
+    TRY(wire_args_check(args));
+    for (size_t i = 0; i < call->lock_count; i++)
+        TRY(session_path(&call->locks[i].path, s, call->locks[i].path));
+    call->params = (struct commit_params){
+        .base_path = s->path,
+        .revprops = props,
+        .revprop_count = n,
+        .user = s->user,
+        .locks = call->locks,
+        .lock_tokens = tokens,
+        .lock_token_count = call->lock_count,
+        .client_mergeinfo = s->caps & CAP_MERGEINFO,
+        .access = s->access,
+    };
+    return NULL;
+}
+
+/* Read one editor command and apply it. *ENDED: 1 close-edit, 2 abort-edit. */
+static struct err *take_edit(int *ended, struct session *s, struct edit_decoder *decoder, struct commit_edit *ce)
+{
+    struct str command;
+    struct wire_item params;
+    struct edit_event event;
+    *ended = 0;
+    conn_begin_request(s->conn, s->options->max_request_size);
+    TRY(wire_read_command(&command, &params, s->conn, s->request));
+    TRY(edit_decode(&event, decoder, command, &params, s->request));
+    if (event.kind == EDIT_CLOSE_EDIT || event.kind == EDIT_ABORT_EDIT) {
+        *ended = event.kind == EDIT_CLOSE_EDIT ? 1 : 2;
+        return NULL;
+    }
+    return commit_edit_event(ce, &event);
+}
+
+static struct err *take_edits(int *ended, struct session *s, struct commit_edit *ce)
+{
+    struct edit_decoder decoder;
+    struct err *err;
+    edit_decoder_init(&decoder, s->root_url_decoded);
+    do {
+        struct arena_mark mark = arena_mark(s->request);
+        err = take_edit(ended, s, &decoder, ce);
+        arena_rewind(s->request, mark);
+    } while (!err && !*ended);
+    edit_decoder_free(&decoder);
+    return err;
+}
+
+/* The client learns of the failure at once, and goes on until it notices; then it sends abort-edit. What comes until then has no meaning any more. */
+static struct err *refuse_edit(struct session *s, struct err *why)
+{
+    session_log_err(s, why);
+    struct err *err = wire_failure(s->conn, why);
+    err_free(why);
+    if (!err)
+        err = conn_flush_holding(s->conn);
+    bool aborted = false;
+    while (!err && !aborted) {
+        struct arena_mark mark = arena_mark(s->request);
+        struct str command;
+        struct wire_item params;
+        conn_begin_request(s->conn, s->options->max_request_size);
+        err = wire_read_command(&command, &params, s->conn, s->request);
+        aborted = !err && str_eq(command, S("abort-edit"));
+        arena_rewind(s->request, mark);
+    }
+    return err;
+}
+
+/* The locks on what was committed end with the commit. Trouble with one of them is no trouble of the commit. */
+static void release_locks(struct session *s, const struct commit_call *call)
+{
+    if (call->keep_locks || !call->lock_count)
+        return;
+    err_free(repo_unlock(s->repo, call->locks, call->lock_count, s->user, false, s->request));
+    for (size_t i = 0; i < call->lock_count; i++)
+        err_free(call->locks[i].err);
+}
+
+static struct err *send_result(struct session *s, const struct commit_result *result)
+{
+    const struct str nothing = {0};
+    TRY(wire_success_empty(s->conn));
+    TRY(auth_trivial(s));
+    TRY(wire_open(s->conn));
+    TRY(wire_number(s->conn, (uint64_t)result->rev));
+    TRY(wire_opt_str(s->conn, result->date[0] ? str_of(result->date) : nothing));
+    TRY(wire_opt_str(s->conn, result->author.n ? result->author : nothing));
+    TRY(wire_opt_str(s->conn, result->post_commit_error.n ? result->post_commit_error : nothing));
+    return wire_close(s->conn);
+}
+
+struct err *cmd_commit(struct session *s, struct wire_args *args)
+{
+    struct commit_call call;
+    struct commit_edit *ce;
+    struct commit_result result;
+    int ended;
+    TRY(take_call(&call, s, args));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), call.lock_count > 0));
+    call.params.user = s->user;
+    TRY(commit_edit_begin(&ce, s->repo, &call.params));
+    struct err *err = wire_success_empty(s->conn);
+    if (!err)
+        err = take_edits(&ended, s, ce);
+    if (err || ended == 2) {
+        commit_edit_abort(ce);
+        if (!err)
+            return wire_success_empty(s->conn);
+        return is_fatal(err) ? err : refuse_edit(s, err);
+    }
+    err = commit_edit_close(&result, ce, s->request);
+    if (err)
+        return refuse_edit(s, err);
+    session_log(s, "commit r%lld", (long long)result.rev);
+    release_locks(s, &call);
+    return send_result(s, &result);
+}

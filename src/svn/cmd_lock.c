@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_lock.c - path locks: taken, given back, looked at. */
+#include "base/date.h"
+#include "base/path.h"
+#include "repo/locking.h"
+#include "svn/session_int.h"
+
+/* path token owner [comment] created [expires], in parentheses of its own */
+static struct err *send_lock(struct conn *conn, const struct lock *lock)
+{
+    char created[DATE_LONG_SIZE + 1], expires[DATE_LONG_SIZE + 1];
+    date_format(created, lock->created_us);
+    TRY(wire_open(conn));
+    TRY(wire_str(conn, lock->path));
+    TRY(wire_str(conn, lock->token));
+    TRY(wire_str(conn, lock->owner));
+    TRY(wire_opt_str(conn, lock->comment.n ? lock->comment : (struct str){0}));
+    TRY(wire_str(conn, str_make(created, DATE_LONG_SIZE)));
+    if (lock->expires_us)
+        date_format(expires, lock->expires_us);
+    TRY(wire_opt_str(conn, lock->expires_us ? str_make(expires, DATE_LONG_SIZE) : (struct str){0}));
+    return wire_close(conn);
+}
+
+static void log_locks(struct session *s, const char *command, const struct lock_request *requests, size_t n, const char *flag)
+{
+    AUTO_BUF(paths);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&paths, i ? " %.*s" : "%.*s", STR(log_path(s, requests[i].path)));
+    session_log(s, "%s (%.*s)%s", command, STR(buf_view(&paths)), flag);
+}
+
+/* The single forms: the path's own error is the command's. */
+static struct err *single_error(struct err *err, struct lock_request *request)
+{
+    if (!err)
+        return request->err;
+    err_free(request->err);
+    return err;
+}
+
+struct err *cmd_lock(struct session *s, struct wire_args *args)
+{
+    struct lock_request request = {0};
+    struct str relative = wire_take_str(args), comment = wire_take_opt_str(args);
+    bool steal = wire_take_bool(args);
+    request.current_rev = wire_args_end(args) ? REV_NONE : wire_take_opt_rev(args);
+    TRY(wire_args_check(args));
+    TRY(session_path(&request.path, s, relative));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, request.path, true));
+    log_locks(s, "lock", &request, 1, steal ? " steal" : "");
+    struct err *err = repo_lock(s->repo, &request, 1, s->user, comment, false, steal, 0, s->request);
+    TRY(single_error(err, &request));
+    TRY(wire_begin_success(s->conn));
+    TRY(send_lock(s->conn, &request.lock));
+    return wire_end_success(s->conn);
+}
+
+struct err *cmd_unlock(struct session *s, struct wire_args *args)
+{
+    struct lock_request request = {.current_rev = REV_NONE};
+    struct str relative = wire_take_str(args);
+    request.token = wire_take_opt_str(args);
+    bool break_lock = wire_take_bool(args);
+    TRY(wire_args_check(args));
+    TRY(session_path(&request.path, s, relative));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, request.path, !break_lock));
+    log_locks(s, "unlock", &request, 1, break_lock ? " break" : "");
+    struct err *err = repo_unlock(s->repo, &request, 1, s->user, break_lock, s->request);
+    TRY(single_error(err, &request));
+    return wire_success_empty(s->conn);
+}
+
+/* ( ( path [rev] )... ) or ( ( path [token] )... ) */
+static struct err *take_requests(struct lock_request **out, size_t *n, struct session *s, struct wire_args *args, bool with_rev)
+{
+    struct wire_args list = wire_take_list(args);
+    struct lock_request *requests = arena_array(s->request, list.n + 1, sizeof *requests);
+    for (*n = 0; !list.malformed && !wire_args_end(&list); ++*n) {
+        struct wire_args pair = wire_take_list(&list);
+        struct lock_request *request = &requests[*n];
+        *request = (struct lock_request){.path = wire_take_str(&pair), .current_rev = REV_NONE};
+        if (with_rev)
+            request->current_rev = wire_take_opt_rev(&pair);
+        else
+            request->token = wire_take_opt_str(&pair);
+        list.malformed |= pair.malformed;
+    }
+    args->malformed |= list.malformed;
+    TRY(wire_args_check(args));
+    for (size_t i = 0; i < *n; i++)
+        TRY(session_path(&requests[i].path, s, requests[i].path));
+    *out = requests;
+    return NULL;
+}
+
+static struct err *send_result(struct session *s, struct lock_request *request, bool locked)
+{
+    if (request->err)
+        return wire_failure(s->conn, request->err);
+    TRY(wire_begin_success(s->conn));
+    struct str relative;
+    if (locked)
+        TRY(send_lock(s->conn, &request->lock));
+    else
+        TRY(wire_str(s->conn, path_skip_ancestor(&relative, s->path, request->path) ? relative : request->path));
+    return wire_end_success(s->conn);
+}
+
+static struct err *finish_many(struct session *s, struct err *err, struct lock_request *requests, size_t n, bool locked)
+{
+    struct err *sent = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!sent && (!err || requests[i].lock.token.p || requests[i].err))
+            sent = send_result(s, &requests[i], locked);
+        err_free(requests[i].err);
+    }
+    if (sent) {
+        err_free(err);
+        return sent;
+    }
+    return finish_stream(s, err);
+}
+
+struct err *cmd_lock_many(struct session *s, struct wire_args *args)
+{
+    struct str comment = wire_take_opt_str(args);
+    bool steal = wire_take_bool(args);
+    struct lock_request *requests;
+    size_t n;
+    TRY(take_requests(&requests, &n, s, args, true));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), true));
+    log_locks(s, "lock", requests, n, steal ? " steal" : "");
+    struct err *err = repo_lock(s->repo, requests, n, s->user, comment, false, steal, 0, s->request);
+    return finish_many(s, err, requests, n, true);
+}
+
+struct err *cmd_unlock_many(struct session *s, struct wire_args *args)
+{
+    bool break_lock = wire_take_bool(args);
+    struct lock_request *requests;
+    size_t n;
+    TRY(take_requests(&requests, &n, s, args, false));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), !break_lock));
+    log_locks(s, "unlock", requests, n, break_lock ? " break" : "");
+    struct err *err = repo_unlock(s->repo, requests, n, s->user, break_lock, s->request);
+    return finish_many(s, err, requests, n, false);
+}
+
+struct err *cmd_get_lock(struct session *s, struct wire_args *args)
+{
+    struct str path, relative = wire_take_str(args);
+    struct lock lock;
+    bool found;
+    TRY(wire_args_check(args));
+    TRY(session_path(&path, s, relative));
+    TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
+    session_log(s, "get-lock %.*s", STR(log_path(s, path)));
+    TRY(lock_get(&lock, &found, s->fs, path, s->request));
+    TRY(wire_begin_success(s->conn));
+    TRY(wire_open(s->conn));
+    if (found)
+        TRY(send_lock(s->conn, &lock));
+    TRY(wire_close(s->conn));
+    return wire_end_success(s->conn);
+}
+
+/* Is LOCK within DEPTH of PATH? */
+static bool within(const struct lock *lock, struct str path, enum depth depth)
+{
+    struct str rest;
+    if (depth == DEPTH_INFINITY)
+        return true;
+    if (!path_skip_ancestor(&rest, path, lock->path))
+        return false;
+    return rest.n == 0 || (depth != DEPTH_EMPTY && str_find(rest, '/') == SIZE_MAX);
+}
+
+struct err *cmd_get_locks(struct session *s, struct wire_args *args)
+{
+    struct str path, relative = wire_take_str(args);
+    struct str word = S("infinity");
+    if (!wire_args_end(args)) {
+        struct wire_args list = wire_take_list(args);
+        word = wire_args_end(&list) ? word : wire_take_word(&list);
+        args->malformed |= list.malformed;
+    }
+    struct lock *locks;
+    size_t n;
+    enum depth depth;
+    TRY(wire_args_check(args));
+    if (!depth_parse(&depth, word) || depth == DEPTH_UNKNOWN || depth == DEPTH_EXCLUDE)
+        return err_make(E_INCORRECT_PARAMS, "Invalid 'depth' specified for get-locks request");
+    TRY(session_path(&path, s, relative));
+    TRY(auth_trivial(s));
+    session_log(s, "get-locks %.*s", STR(log_path(s, path)));
+    TRY(locks_below(&locks, &n, s->fs, path, s->request));
+    TRY(wire_begin_success(s->conn));
+    TRY(wire_open(s->conn));
+    for (size_t i = 0; i < n; i++)
+        if (within(&locks[i], path, depth) && access_allowed(s->access, locks[i].path, ACCESS_READ, false))
+            TRY(send_lock(s->conn, &locks[i]));
+    TRY(wire_close(s->conn));
+    return wire_end_success(s->conn);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_replay.c - revisions as edits, for mirrors. */
+#include "fsfs/revprops.h"
+#include "repo/replay.h"
+#include "svn/edit_drive.h"
+#include "svn/session_int.h"
+
+static struct err *replay_one(struct session *s, revnum rev, revnum low_water, bool send_deltas)
+{
+    struct replay_params params = {
+        .base_path = s->path,
+        .low_water = low_water,
+        .send_deltas = send_deltas,
+        .svndiff_version = s->svndiff_version,
+        .compression_level = s->options->compression,
+        .access = s->access,
+    };
+    struct edit_source *source;
+    session_log(s, "replay %.*s r%lld", STR(log_path(s, s->path)), (long long)rev);
+    TRY(tree_of_rev(&params.tree, s->fs, rev));
+    TRY(replay_open(&source, &params));
+    return edit_drive(s, source, false);
+}
+
+struct err *cmd_replay(struct session *s, struct wire_args *args)
+{
+    revnum rev = wire_take_rev(args), low_water = wire_take_rev(args);
+    bool send_deltas = wire_take_bool(args);
+    TRY(wire_args_check(args));
+    TRY(auth_trivial(s));
+    TRY(replay_one(s, rev, low_water, send_deltas));
+    return wire_success_empty(s->conn);
+}
+
+static struct err *send_revprops(struct session *s, revnum rev)
+{
+    const struct props *props;
+    TRY(fsfs_check_revision(s->fs, rev));
+    TRY(revprops_get(&props, s->fs, rev, NULL, s->request));
+    TRY(wire_raw(s->conn, S("( revprops ")));
+    TRY(wire_props(s->conn, props->list, props->n));
+    return wire_close(s->conn);
+}
+
+struct err *cmd_replay_range(struct session *s, struct wire_args *args)
+{
+    revnum start = wire_take_rev(args), end = wire_take_rev(args), low_water = wire_take_rev(args);
+    bool send_deltas = wire_take_bool(args);
+    TRY(wire_args_check(args));
+    TRY(auth_trivial(s));
+    for (revnum rev = start; rev <= end; rev++) {
+        struct arena_mark mark = arena_mark(s->request);
+        TRY(send_revprops(s, rev));
+        TRY(replay_one(s, rev, low_water, send_deltas));
+        arena_rewind(s->request, mark);
+    }
+    return wire_success_empty(s->conn);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_report.c - update, switch, status, diff: the client's report in, the edit out (ra_svn.md 7). */
+#include "repo/report.h"
+
+#include "base/path.h"
+#include "svn/edit_drive.h"
+#include "svn/session_int.h"
+
+/* One report command into REPORT. *ENDED: finish-report (1) or abort-report (2). */
+static struct err *take_report_command(int *ended, struct report *report, struct session *s, struct str command, struct wire_args *args)
+{
+    *ended = 0;
+    if (str_eq(command, S("finish-report")) || str_eq(command, S("abort-report"))) {
+        *ended = command.p[0] == 'f' ? 1 : 2;
+        return NULL;
+    }
+    bool is_link = str_eq(command, S("link-path"));
+    if (!is_link && !str_eq(command, S("set-path")) && !str_eq(command, S("delete-path")))
+        return err_make(E_RA_SVN_UNKNOWN_CMD, "Unknown command '%.*s'", STR(command));
+    struct str path = wire_take_str(args);
+    if (!args->malformed && !path_is_relative(path))
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Path '%.*s' in a report is not relative", STR(path));
+    if (command.p[0] == 'd') {
+        TRY(wire_args_check(args));
+        return report_delete_path(report, path);
+    }
+    struct str url = is_link ? wire_take_str(args) : S("");
+    revnum rev = wire_take_rev(args);
+    bool start_empty = wire_take_bool(args);
+    struct str token = {0}, word;
+    if (!wire_args_end(args))
+        token = wire_take_opt_str(args);
+    word = wire_take_word_tail(args);
+    TRY(wire_args_check(args));
+    enum depth depth = DEPTH_INFINITY;
+    if (word.p && !depth_parse(&depth, word))
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Unknown depth '%.*s' in a report", STR(word));
+    if (!is_link)
+        return report_set_path(report, path, rev, start_empty, token, depth);
+    struct str link_path;
+    TRY(session_url_path(&link_path, s, url));
+    return report_link_path(report, path, link_path, rev, start_empty, token, depth);
+}
+
+/* What the access log wants to know of a report: whether it is a checkout. */
+struct report_shape {
+    size_t entries;
+    bool from_empty;
+    revnum from_rev;
+};
+
+static void note_shape(struct report_shape *shape, struct str command, const struct wire_item *params)
+{
+    struct wire_args args = wire_args_of(params);
+    if (!str_eq(command, S("set-path")))
+        return;
+    wire_take_str(&args);
+    revnum rev = wire_take_rev(&args);
+    bool start_empty = wire_take_bool(&args);
+    if (shape->entries++ == 0) {
+        shape->from_empty = start_empty;
+        shape->from_rev = rev;
+    }
+}
+
+/* Read the report to its end. An error in it is held back until then, for the client does not listen before; *HELD receives it. */
+static struct err *read_report(bool *aborted, struct err **held, struct report_shape *shape, struct report *report, struct session *s)
+{
+    *held = NULL;
+    *shape = (struct report_shape){.from_rev = REV_NONE};
+    for (;;) {
+        struct arena_mark mark = arena_mark(s->request);
+        struct str command;
+        struct wire_item params;
+        int ended = 0;
+        conn_begin_request(s->conn, s->options->max_request_size);
+        struct err *err = wire_read_command(&command, &params, s->conn, s->request);
+        if (!err) {
+            struct wire_args args = wire_args_of(&params);
+            note_shape(shape, command, &params);
+            err = take_report_command(&ended, report, s, command, &args);
+        }
+        arena_rewind(s->request, mark);
+        if (is_fatal(err)) {
+            err_free(*held);
+            return err;
+        }
+        if (*held)
+            err_free(err); /* the first one counts */
+        else
+            *held = err;
+        if (ended) {
+            *aborted = ended == 2;
+            return NULL;
+        }
+    }
+}
+
+/* The shared second half: report in, edit out. WHAT is the log line's beginning. */
+static struct err *serve_report(struct session *s, const struct report_params *params, struct str what, bool may_be_checkout)
+{
+    struct report *report = report_new(s->fs, params);
+    struct report_shape shape;
+    struct err *held;
+    bool aborted;
+    struct err *err = read_report(&aborted, &held, &shape, report, s);
+    if (err) {
+        report_free(report);
+        return err;
+    }
+    if (aborted) {
+        report_free(report);
+        err_free(held);
+        return wire_success_empty(s->conn);
+    }
+    bool checkout = may_be_checkout && shape.entries == 1 && shape.from_empty;
+    if (checkout)
+        what = arena_printf(s->request, "checkout-or-export %.*s r%lld%.*s", STR(log_path(s, path_join(params->anchor, params->target, s->request))),
+                            (long long)params->rev, STR(log_depth(s, params->depth)));
+    session_log(s, "%.*s", STR(what));
+    err = auth_trivial(s);
+    if (err || held) {
+        report_free(report);
+        if (err)
+            err_free(held);
+        return err ? err : held;
+    }
+    struct edit_source *source;
+    TRY(report_finish(&source, report));
+    return edit_drive(s, source, true);
+}
+
+/* Old clients say only whether to recurse. */
+static struct err *take_depth(enum depth *depth, struct wire_args *args, bool recurse)
+{
+    struct str word = wire_take_word_tail(args);
+    *depth = recurse ? DEPTH_INFINITY : DEPTH_FILES;
+    if (word.p && !depth_parse(depth, word))
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Unknown depth '%.*s'", STR(word));
+    return NULL;
+}
+
+static struct err *check_target(struct str target)
+{
+    if (target.n && (str_find(target, '/') != SIZE_MAX || !path_is_relative(target)))
+        return err_make(E_FS_NOT_SINGLE_PATH_COMPONENT, "Target '%.*s' is not one entry of a directory", STR(target));
+    return NULL;
+}
+
+static void fill_params(struct report_params *params, const struct session *s)
+{
+    params->anchor = s->path;
+    params->svndiff_version = s->svndiff_version;
+    params->compression_level = s->options->compression;
+    params->access = s->access;
+}
+
+struct err *cmd_update(struct session *s, struct wire_args *args)
+{
+    struct report_params params = {.text_deltas = true};
+    params.rev = wire_take_opt_rev(args);
+    params.target = wire_take_str(args);
+    bool recurse = wire_take_bool(args);
+    TRY(take_depth(&params.depth, args, recurse));
+    params.send_copyfrom = wire_take_bool_tail(args, false);
+    params.ignore_ancestry = wire_take_bool_tail(args, false);
+    TRY(wire_args_check(args));
+    TRY(check_target(params.target));
+    struct str path = path_join(s->path, params.target, s->request);
+    TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
+    TRY(session_rev(&params.rev, s));
+    fill_params(&params, s);
+    struct str what = arena_printf(s->request, "update %.*s r%lld%.*s%s", STR(log_path(s, path)), (long long)params.rev, STR(log_depth(s, params.depth)),
+                                   params.send_copyfrom ? " send-copyfrom-args" : "");
+    return serve_report(s, &params, what, true);
+}
+
+struct err *cmd_switch(struct session *s, struct wire_args *args)
+{
+    struct report_params params = {.text_deltas = true, .is_switch_or_diff = true};
+    params.rev = wire_take_opt_rev(args);
+    params.target = wire_take_str(args);
+    bool recurse = wire_take_bool(args);
+    struct str url = wire_take_str(args);
+    TRY(take_depth(&params.depth, args, recurse));
+    params.send_copyfrom = wire_take_bool_tail(args, false);
+    params.ignore_ancestry = wire_take_bool_tail(args, true);
+    TRY(wire_args_check(args));
+    TRY(check_target(params.target));
+    TRY(auth_trivial(s));
+    TRY(session_rev(&params.rev, s));
+    TRY(session_url_path(&params.switch_path, s, url));
+    fill_params(&params, s);
+    struct str path = path_join(s->path, params.target, s->request);
+    struct str what = arena_printf(s->request, "switch %.*s %.*s@%lld%.*s", STR(log_path(s, path)), STR(log_path(s, params.switch_path)),
+                                   (long long)params.rev, STR(log_depth(s, params.depth)));
+    return serve_report(s, &params, what, false);
+}
+
+struct err *cmd_status(struct session *s, struct wire_args *args)
+{
+    struct report_params params = {.text_deltas = false};
+    params.target = wire_take_str(args);
+    bool recurse = wire_take_bool(args);
+    params.rev = wire_args_end(args) ? REV_NONE : wire_take_opt_rev(args);
+    TRY(take_depth(&params.depth, args, recurse));
+    TRY(wire_args_check(args));
+    TRY(check_target(params.target));
+    TRY(auth_trivial(s));
+    TRY(session_rev(&params.rev, s));
+    fill_params(&params, s);
+    struct str path = path_join(s->path, params.target, s->request);
+    struct str what =
+        arena_printf(s->request, "status %.*s r%lld%.*s", STR(log_path(s, path)), (long long)params.rev, STR(log_depth(s, params.depth)));
+    return serve_report(s, &params, what, false);
+}
+
+struct err *cmd_diff(struct session *s, struct wire_args *args)
+{
+    struct report_params params = {.is_switch_or_diff = true};
+    params.rev = wire_take_opt_rev(args);
+    params.target = wire_take_str(args);
+    bool recurse = wire_take_bool(args);
+    params.ignore_ancestry = wire_take_bool(args);
+    struct str url = wire_take_str(args);
+    params.text_deltas = wire_take_bool_tail(args, true);
+    TRY(take_depth(&params.depth, args, recurse));
+    TRY(wire_args_check(args));
+    TRY(check_target(params.target));
+    TRY(auth_trivial(s));
+    TRY(session_rev(&params.rev, s));
+    TRY(session_url_path(&params.switch_path, s, url));
+    fill_params(&params, s);
+    struct str path = path_join(s->path, params.target, s->request);
+    struct str what = arena_printf(s->request, "diff %.*s %.*s@%lld%.*s%s", STR(log_path(s, path)), STR(log_path(s, params.switch_path)),
+                                   (long long)params.rev, STR(log_depth(s, params.depth)), params.ignore_ancestry ? " ignore-ancestry" : "");
+    return serve_report(s, &params, what, false);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_revprop.c - revision properties, read and changed. */
+#include "fsfs/revprops.h"
+#include "repo/hooks.h"
+#include "svn/session_int.h"
+
+static struct err *read_props(const struct props **props, struct session *s, revnum rev)
+{
+    TRY(fsfs_check_revision(s->fs, rev));
+    return revprops_get(props, s->fs, rev, NULL, s->request);
+}
+
+struct err *cmd_rev_proplist(struct session *s, struct wire_args *args)
+{
+    revnum rev = wire_take_rev(args);
+    const struct props *props;
+    TRY(wire_args_check(args));
+    TRY(auth_trivial(s));
+    session_log(s, "rev-proplist r%lld", (long long)rev);
+    TRY(read_props(&props, s, rev));
+    TRY(wire_begin_success(s->conn));
+    TRY(wire_props(s->conn, props->list, props->n));
+    return wire_end_success(s->conn);
+}
+
+struct err *cmd_rev_prop(struct session *s, struct wire_args *args)
+{
+    revnum rev = wire_take_rev(args);
+    struct str name = wire_take_str(args);
+    const struct props *props;
+    TRY(wire_args_check(args));
+    TRY(auth_trivial(s));
+    session_log(s, "rev-prop r%lld %.*s", (long long)rev, STR(log_path(s, name)));
+    TRY(read_props(&props, s, rev));
+    const struct str *value = props_get(props, name);
+    TRY(wire_begin_success(s->conn));
+    TRY(wire_opt_str(s->conn, value ? *value : (struct str){0}));
+    return wire_end_success(s->conn);
+}
+
+static struct err *change(struct session *s, revnum rev, struct str name, struct str value, const struct str *const *expected)
+{
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), false));
+    session_log(s, "change-rev-prop r%lld %.*s", (long long)rev, STR(log_path(s, name)));
+    TRY(fsfs_check_revision(s->fs, rev));
+    TRY(repo_change_revprop(s->repo, rev, s->user, name, value.p ? &value : NULL, expected));
+    return wire_success_empty(s->conn);
+}
+
+struct err *cmd_change_rev_prop(struct session *s, struct wire_args *args)
+{
+    revnum rev = wire_take_rev(args);
+    struct str name = wire_take_str(args);
+    struct str value = wire_args_end(args) ? (struct str){0} : wire_take_str(args);
+    TRY(wire_args_check(args));
+    return change(s, rev, name, value, NULL);
+}
+
+/* Like the former, but only if the value is what the client believes it is. */
+struct err *cmd_change_rev_prop2(struct session *s, struct wire_args *args)
+{
+    revnum rev = wire_take_rev(args);
+    struct str name = wire_take_str(args), value = wire_take_opt_str(args);
+    struct wire_args belief = wire_take_list(args);
+    bool dont_care = wire_take_bool(&belief);
+    struct str previous = wire_args_end(&belief) ? (struct str){0} : wire_take_str(&belief);
+    args->malformed |= belief.malformed;
+    TRY(wire_args_check(args));
+    if (dont_care && previous.p)
+        return err_make(E_INCORRECT_PARAMS, "Previous value given and 'dont-care' set for revprop '%.*s'", STR(name));
+    const struct str *expected = previous.p ? &previous : NULL;
+    return change(s, rev, name, value, dont_care ? NULL : &expected);
+}

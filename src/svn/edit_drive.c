@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "svn/edit_drive.h"
+
+#include "svn/edit_wire.h"
+
+/* How many events go out between two looks at whether the client objects. */
+enum { LOOK_EVERY = 256 };
+
+/* The client's one answer: ( success ( ) ) or ( failure ( ... ) ), the latter as an error. */
+static struct err *read_answer(struct session *s)
+{
+    struct str word;
+    struct wire_item params;
+    TRY(wire_read_command(&word, &params, s->conn, s->request));
+    if (str_eq(word, S("success")))
+        return NULL;
+    struct wire_args list = wire_args_of(&params), first = wire_take_list(&list);
+    uint64_t code = wire_take_number(&first);
+    struct str text = wire_take_str(&first);
+    TRY(wire_args_check(&first));
+    struct err *told = err_make((int)code, "%.*s", STR(text));
+    return err_wrap(told, E_RA_SVN_EDIT_ABORTED, "The client ended the edit");
+}
+
+/* Send events to the end of SOURCE. *ENDED: the last was close-edit, or finish-replay. */
+static struct err *send_events(bool *ended, struct session *s, struct edit_source *source)
+{
+    *ended = false;
+    for (unsigned sent = 1;; sent++) {
+        struct edit_event event;
+        bool more;
+        TRY(source->next(&more, &event, source));
+        if (!more)
+            return NULL;
+        TRY(edit_encode(s->conn, &event));
+        *ended = event.kind == EDIT_CLOSE_EDIT || event.kind == EDIT_FINISH_REPLAY;
+        if (sent % LOOK_EVERY == 0 && conn_input_pending(s->conn))
+            return read_answer(s);
+    }
+}
+
+/* Tell the client that the edit is off; it answers that, whatever it said before. */
+static struct err *abort_edit(struct session *s, struct err *why)
+{
+    struct edit_event event = {.kind = EDIT_ABORT_EDIT};
+    struct err *err = edit_encode(s->conn, &event);
+    if (!err)
+        err = read_answer(s);
+    if (is_fatal(err)) {
+        err_free(why);
+        return err;
+    }
+    err_free(err);
+    return why;
+}
+
+struct err *edit_drive(struct session *s, struct edit_source *source, bool answered)
+{
+    bool ended;
+    struct err *err = send_events(&ended, s, source);
+    source->close(source);
+    if (is_fatal(err))
+        return err;
+    if (err)
+        return abort_edit(s, err);
+    if (!answered)
+        return NULL;
+    TRY(read_answer(s));
+    return wire_success_empty(s->conn);
+}
