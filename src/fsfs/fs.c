@@ -167,6 +167,7 @@ struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_
         fsfs_close(fs);
         return err;
     }
+    repcache_init(fs);
     if (options && options->no_flush)
         store_set_flush(fs->store, false);
     AUTO_BUF(space);

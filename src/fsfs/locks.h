@@ -6,12 +6,15 @@
 #include "fsfs/fs.h"
 
 struct lock {
-    struct str path, token, owner, comment;
+    struct str path, token, owner;
+    struct str comment; /* comment.p NULL: none, which is not the empty one */
     int64_t created_us;
     int64_t expires_us; /* 0: never */
     bool is_dav_comment;
 };
 
+/* False where there is no lock in the whole filesystem: one look, so that a commit need not look at each of its paths. */
+struct err *locks_exist(bool *out, struct fsfs *fs);
 /* The lock on PATH; *FOUND false where there is none or it has expired. */
 struct err *lock_get(struct lock *out, bool *found, struct fsfs *fs, struct str path, struct arena *arena);
 /* All locks at and below PATH, sorted by path. */
@@ -23,9 +26,13 @@ struct err *locks_allow(struct fsfs *fs, struct str path, bool recursive, struct
 /* Record LOCK (checked by the caller against what is there) / remove the lock on PATH. The caller holds LEASE_WRITE. */
 struct err *lock_write(struct fsfs *fs, const struct lock *lock);
 struct err *lock_remove(struct fsfs *fs, struct str path);
+/* Many at once: the list that each folder above them keeps is rewritten once. */
+struct err *locks_write(struct fsfs *fs, const struct lock *list, size_t n);
+struct err *locks_remove(struct fsfs *fs, const struct str *paths, size_t n);
 
 /* Pure: one lock file. CHILDREN receives the digests it lists. *HAS_LOCK: it holds a lock record itself. */
 struct err *lock_parse(struct lock *lock, bool *has_lock, struct str **children, size_t *n, struct str text, struct arena *arena);
+/* LOCK NULL: a list only. */
 void lock_format(struct buf *out, const struct lock *lock, const struct str *children, size_t n);
 
 #endif

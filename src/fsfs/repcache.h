@@ -16,6 +16,8 @@ struct repcache_row {
     revnum rev;
     uint64_t item, size, expanded;
 };
+/* Called by fsfs_open; touches no file. */
+void repcache_init(struct fsfs *fs);
 /* The row for SHA1; *FOUND false where there is none. A database that cannot be opened or read is as good as empty (a warning to the log, once). */
 struct err *repcache_find(struct repcache_row *out, bool *found, struct fsfs *fs, const uint8_t sha1[SHA1_SIZE]);
 /* Offer rows of a commit that is visible now. */

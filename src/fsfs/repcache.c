@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* repcache.c - the rep-cache in memory: rows on their way to the file, and what is known of the
+ * file. */
+#include "fsfs/repcache_int.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    LINGER_MS = 250, /* the writer waits so long for more commits to share its transaction */
+    ROWS_NOW = 4096, /* ... unless so many rows are there */
+    ROWS_WAITING_MAX = 1 << 18, /* whoever offers more waits for the writer */
+    TRUST_MS = 1000,            /* how long "not in the file" is believed without asking it */
+    KNOWN_MAX = 1 << 21,        /* hashes; their set takes 32 MiB then */
+};
+
+/* Rows with an index by hash: open addressing, a slot holds the row's number + 1. */
+struct batch {
+    struct repcache_row *rows;
+    size_t n, cap;
+    uint32_t *slots;
+    size_t slots_cap; /* a power of two, at least twice N */
+};
+
+/* The first eight bytes of every hash that is in the file; complete only while we alone have
+ * written to it. */
+struct known {
+    uint64_t *slots; /* 0: free */
+    size_t n, cap;
+    bool complete;
+    int64_t checked_ms; /* when we last knew that */
+};
+
+struct repcache {
+    char *path;
+    int format;
+
+    pthread_mutex_t mutex; /* over all down to the blank line */
+    pthread_cond_t wake, written;
+    struct batch waiting, writing;
+    struct known known;
+    bool has_writer, stop, hurry, writer_broken, warned;
+    struct err *writer_err; /* the first since the last flush */
+    pthread_t writer;
+
+    pthread_mutex_t reader_mutex; /* over these */
+    struct repcache_db *reader;
+    bool reader_broken;
+};
+
+/* ---- hashes ---- */
+
+static uint64_t hash_of(const uint8_t sha1[SHA1_SIZE])
+{
+    uint64_t h;
+    memcpy(&h, sha1, sizeof h);
+    return h ? h : 1;
+}
+
+static void batch_index(struct batch *b, size_t row)
+{
+    size_t slot = hash_of(b->rows[row].sha1) & (b->slots_cap - 1);
+    while (b->slots[slot])
+        slot = (slot + 1) & (b->slots_cap - 1);
+    b->slots[slot] = (uint32_t)row + 1;
+}
+
+static const struct repcache_row *batch_find(const struct batch *b, const uint8_t sha1[SHA1_SIZE])
+{
+    if (b->n == 0)
+        return NULL;
+    size_t slot = hash_of(sha1) & (b->slots_cap - 1);
+    for (; b->slots[slot]; slot = (slot + 1) & (b->slots_cap - 1)) {
+        const struct repcache_row *row = &b->rows[b->slots[slot] - 1];
+        if (memcmp(row->sha1, sha1, SHA1_SIZE) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static void batch_add(struct batch *b, const struct repcache_row *row)
+{
+    if (batch_find(b, row->sha1))
+        return; /* the first stays, as in the file */
+    if (b->n == b->cap) {
+        b->cap = b->cap ? 2 * b->cap : 64;
+        b->rows = mem_realloc(b->rows, b->cap * sizeof *b->rows);
+        b->slots_cap = 2 * b->cap;
+        free(b->slots);
+        b->slots = mem_zalloc(b->slots_cap * sizeof *b->slots);
+        for (size_t i = 0; i < b->n; i++)
+            batch_index(b, i);
+    }
+    b->rows[b->n] = *row;
+    batch_index(b, b->n++);
+}
+
+static void batch_clear(struct batch *b)
+{
+    free(b->rows);
+    free(b->slots);
+    *b = (struct batch){0};
+}
+
+static bool known_insert(struct known *k, uint64_t hash)
+{
+    size_t slot = hash & (k->cap - 1);
+    for (; k->slots[slot]; slot = (slot + 1) & (k->cap - 1))
+        if (k->slots[slot] == hash)
+            return false;
+    k->slots[slot] = hash;
+    return true;
+}
+
+static void known_forget(struct known *k)
+{
+    free(k->slots);
+    *k = (struct known){.complete = false};
+}
+
+static void known_add(struct known *k, const uint8_t sha1[SHA1_SIZE])
+{
+    if (!k->complete)
+        return;
+    if (k->n == KNOWN_MAX) {
+        known_forget(k);
+        return;
+    }
+    if (2 * k->n >= k->cap) {
+        struct known larger = {
+            .cap = k->cap ? 2 * k->cap : 1024, .complete = true, .checked_ms = k->checked_ms};
+        larger.slots = mem_zalloc(larger.cap * sizeof *larger.slots);
+        for (size_t i = 0; i < k->cap; i++)
+            if (k->slots[i])
+                larger.n += known_insert(&larger, k->slots[i]);
+        free(k->slots);
+        *k = larger;
+    }
+    k->n += known_insert(k, hash_of(sha1));
+}
+
+static bool known_has(const struct known *k, const uint8_t sha1[SHA1_SIZE])
+{
+    if (k->n == 0)
+        return false;
+    uint64_t hash = hash_of(sha1);
+    size_t slot = hash & (k->cap - 1);
+    for (; k->slots[slot]; slot = (slot + 1) & (k->cap - 1))
+        if (k->slots[slot] == hash)
+            return true;
+    return false;
+}
+
+/* ---- life ---- */
+
+void repcache_init(struct fsfs *fs)
+{
+    struct repcache *rc = mem_zalloc(sizeof *rc);
+    AUTO_BUF(path);
+    buf_printf(&path, "%s/rep-cache.db", store_path(fs->store));
+    buf_char(&path, '\0');
+    rc->path = mem_strdup(path.p);
+    rc->format = fs->format;
+    pthread_mutex_init(&rc->mutex, NULL);
+    pthread_mutex_init(&rc->reader_mutex, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&rc->wake, &monotonic);
+    pthread_cond_init(&rc->written, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    fs->repcache = rc;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Say once that the file can't be used; all goes on without it. MUTEX is held. */
+static void warn(struct repcache *rc, const struct err *err)
+{
+    if (!rc->warned)
+        err_print_warning(err, "varve");
+    rc->warned = true;
+}
+
+/* ---- the writer ---- */
+
+static int row_cmp(const void *a, const void *b)
+{
+    return memcmp(((const struct repcache_row *)a)->sha1, ((const struct repcache_row *)b)->sha1,
+                  SHA1_SIZE);
+}
+
+/* Write what is in `writing`; called without the mutex: nobody else changes it, and finders only
+ * read the index. */
+static struct err *write_rows(struct repcache *rc, struct repcache_db **db, bool *foreign)
+{
+    bool made = true;
+    *foreign = false;
+    if (!*db) {
+        TRY(repcache_db_open_or_make(db, &made, rc->path, rc->format));
+        *foreign = !made; /* rows may be there that we do not know */
+    }
+    /* In the order of the table, so that each of its pages is touched once. */
+    struct repcache_row *sorted = mem_alloc(rc->writing.n * sizeof *sorted);
+    memcpy(sorted, rc->writing.rows, rc->writing.n * sizeof *sorted);
+    qsort(sorted, rc->writing.n, sizeof *sorted, row_cmp);
+    bool changed = false;
+    struct err *err = repcache_db_insert(*db, &changed, sorted, rc->writing.n);
+    free(sorted);
+    *foreign = *foreign || changed;
+    return err;
+}
+
+/* Wait for rows, then a little for more of them. False when it is time to end. MUTEX is held. */
+static bool writer_wait(struct repcache *rc)
+{
+    while (rc->waiting.n == 0 && !rc->stop)
+        pthread_cond_wait(&rc->wake, &rc->mutex);
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LINGER_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    while (rc->waiting.n < ROWS_NOW && !rc->stop && !rc->hurry)
+        if (pthread_cond_timedwait(&rc->wake, &rc->mutex, &until) != 0)
+            break;
+    return rc->waiting.n > 0;
+}
+
+static void *writer_run(void *arg)
+{
+    struct repcache *rc = arg;
+    struct repcache_db *db = NULL;
+    pthread_mutex_lock(&rc->mutex);
+    while (writer_wait(rc)) {
+        rc->writing = rc->waiting;
+        rc->waiting = (struct batch){0};
+        pthread_mutex_unlock(&rc->mutex);
+        bool foreign;
+        struct err *err = write_rows(rc, &db, &foreign);
+        pthread_mutex_lock(&rc->mutex);
+        if (foreign || err)
+            known_forget(&rc->known);
+        rc->known.checked_ms = now_ms();
+        if (err && err->code != E_SQLITE_BUSY)
+            rc->writer_broken = true;
+        if (err)
+            warn(rc, err);
+        if (err && !rc->writer_err)
+            rc->writer_err = err;
+        else
+            err_free(err);
+        batch_clear(&rc->writing);
+        pthread_cond_broadcast(&rc->written);
+    }
+    pthread_mutex_unlock(&rc->mutex);
+    repcache_db_close(db);
+    return NULL;
+}
+
+/* True while offers can reach the file. MUTEX is held. */
+static bool writer_ready(struct repcache *rc)
+{
+    if (rc->has_writer || rc->writer_broken)
+        return !rc->writer_broken;
+    int errnum = pthread_create(&rc->writer, NULL, writer_run, rc);
+    rc->has_writer = errnum == 0;
+    rc->writer_broken = errnum != 0;
+    if (errnum)
+        rc->writer_err = err_errno(errnum, "Can't start the writer of '%s'", rc->path);
+    return errnum == 0;
+}
+
+void repcache_offer(struct fsfs *fs, const struct repcache_row *rows, size_t n)
+{
+    struct repcache *rc = fs->repcache;
+    if (!fs->config.rep_sharing || n == 0)
+        return;
+    pthread_mutex_lock(&rc->mutex);
+    while (rc->waiting.n >= ROWS_WAITING_MAX && !rc->writer_broken)
+        pthread_cond_wait(&rc->written, &rc->mutex);
+    if (writer_ready(rc)) {
+        bool was_empty = rc->waiting.n == 0;
+        for (size_t i = 0; i < n; i++) {
+            batch_add(&rc->waiting, &rows[i]);
+            known_add(&rc->known, rows[i].sha1);
+        }
+        if (was_empty || rc->waiting.n >= ROWS_NOW)
+            pthread_cond_signal(&rc->wake);
+    }
+    pthread_mutex_unlock(&rc->mutex);
+}
+
+struct err *repcache_flush(struct fsfs *fs)
+{
+    struct repcache *rc = fs->repcache;
+    pthread_mutex_lock(&rc->mutex);
+    rc->hurry = true;
+    pthread_cond_signal(&rc->wake);
+    while (rc->waiting.n || rc->writing.n)
+        pthread_cond_wait(&rc->written, &rc->mutex);
+    rc->hurry = false;
+    struct err *err = rc->writer_err;
+    rc->writer_err = NULL;
+    pthread_mutex_unlock(&rc->mutex);
+    return err;
+}
+
+void repcache_close(struct fsfs *fs)
+{
+    struct repcache *rc = fs->repcache;
+    if (!rc)
+        return;
+    pthread_mutex_lock(&rc->mutex);
+    rc->stop = true;
+    pthread_cond_signal(&rc->wake);
+    pthread_mutex_unlock(&rc->mutex);
+    if (rc->has_writer)
+        pthread_join(rc->writer, NULL);
+    err_free(rc->writer_err); /* has been told as a warning */
+    repcache_db_close(rc->reader);
+    known_forget(&rc->known);
+    pthread_cond_destroy(&rc->wake);
+    pthread_cond_destroy(&rc->written);
+    pthread_mutex_destroy(&rc->mutex);
+    pthread_mutex_destroy(&rc->reader_mutex);
+    free(rc->path);
+    free(rc);
+    fs->repcache = NULL;
+}
+
+/* ---- finding ---- */
+
+enum answer { ANSWER_YES, ANSWER_NO, ANSWER_ASK };
+
+static enum answer find_in_memory(struct repcache_row *out, struct repcache *rc,
+                                  const uint8_t sha1[SHA1_SIZE])
+{
+    enum answer answer = ANSWER_ASK;
+    pthread_mutex_lock(&rc->mutex);
+    const struct repcache_row *row = batch_find(&rc->waiting, sha1);
+    if (!row)
+        row = batch_find(&rc->writing, sha1);
+    if (row) {
+        *out = *row;
+        answer = ANSWER_YES;
+    } else if (rc->known.complete && now_ms() - rc->known.checked_ms <= TRUST_MS &&
+               !known_has(&rc->known, sha1)) {
+        answer = ANSWER_NO;
+    }
+    pthread_mutex_unlock(&rc->mutex);
+    return answer;
+}
+
+/* There is no file: until somebody makes one everything is known that is in it. */
+static void know_empty(struct repcache *rc)
+{
+    pthread_mutex_lock(&rc->mutex);
+    if (!rc->has_writer && !rc->known.complete) {
+        known_forget(&rc->known);
+        rc->known.complete = true;
+    }
+    rc->known.checked_ms = now_ms();
+    pthread_mutex_unlock(&rc->mutex);
+}
+
+static struct err *find_in_file(struct repcache_row *out, bool *found, struct repcache *rc,
+                                const uint8_t sha1[SHA1_SIZE])
+{
+    *found = false;
+    if (rc->reader_broken)
+        return NULL;
+    if (!rc->reader)
+        TRY(repcache_db_open(&rc->reader, rc->path));
+    if (rc->reader)
+        return repcache_db_find(out, found, rc->reader, sha1);
+    know_empty(rc);
+    return NULL;
+}
+
+struct err *repcache_find(struct repcache_row *out, bool *found, struct fsfs *fs,
+                          const uint8_t sha1[SHA1_SIZE])
+{
+    struct repcache *rc = fs->repcache;
+    *found = false;
+    if (!fs->config.rep_sharing)
+        return NULL;
+    enum answer answer = find_in_memory(out, rc, sha1);
+    *found = answer == ANSWER_YES;
+    if (answer != ANSWER_ASK)
+        return NULL;
+    pthread_mutex_lock(&rc->reader_mutex);
+    struct err *err = find_in_file(out, found, rc, sha1);
+    rc->reader_broken = rc->reader_broken || (err && err->code != E_SQLITE_BUSY);
+    pthread_mutex_unlock(&rc->reader_mutex);
+    if (err) {
+        *found = false;
+        pthread_mutex_lock(&rc->mutex);
+        warn(rc, err);
+        pthread_mutex_unlock(&rc->mutex);
+        err_free(err);
+    }
+    return NULL;
+}
+
+struct err *repcache_each(struct fsfs *fs,
+                          struct err *(*fn)(void *arg, const struct repcache_row *row), void *arg)
+{
+    struct err *err = repcache_flush(fs);
+    err_free(err); /* what is in the file is what is asked for */
+    struct repcache_db *db;
+    TRY(repcache_db_open(&db, fs->repcache->path));
+    if (!db)
+        return NULL;
+    err = repcache_db_each(db, fn, arg);
+    repcache_db_close(db);
+    return err;
+}

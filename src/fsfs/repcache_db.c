@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/num.h"
+#include "fsfs/repcache_int.h"
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum {
+    BUSY_TIMEOUT_MS = 10000, /* as long as stock tools wait for each other */
+    HASH_DIGITS = 2 * SHA1_SIZE,
+};
+
+struct repcache_db {
+    sqlite3 *db;
+    sqlite3_stmt *find, *insert;
+    int64_t data_version; /* changes when another connection has written */
+    char *path;
+};
+
+/* ---- SQLite's errors and statements ---- */
+
+static struct err *sqlite_error(const struct repcache_db *db, int rc)
+{
+    int code = (rc & 0xff) == SQLITE_BUSY       ? E_SQLITE_BUSY
+               : (rc & 0xff) == SQLITE_READONLY ? E_SQLITE_READONLY
+                                                : E_SQLITE_ERROR;
+    const char *words = db->db ? sqlite3_errmsg(db->db) : sqlite3_errstr(rc);
+    return err_make(code, "sqlite[S%d]: %s: '%s'", rc & 0xff, words, db->path);
+}
+
+static struct err *check(const struct repcache_db *db, int rc)
+{
+    return rc == SQLITE_OK || rc == SQLITE_ROW || rc == SQLITE_DONE ? NULL : sqlite_error(db, rc);
+}
+
+static struct err *run(struct repcache_db *db, const char *sql)
+{
+    return check(db, sqlite3_exec(db->db, sql, NULL, NULL, NULL));
+}
+
+static struct err *prepare(sqlite3_stmt **out, struct repcache_db *db, const char *sql)
+{
+    return *out ? NULL
+                : check(db,
+                        sqlite3_prepare_v3(db->db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL));
+}
+
+/* The one number that SQL gives. */
+static struct err *query_number(int64_t *out, struct repcache_db *db, const char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+    TRY(prepare(&stmt, db, sql));
+    int rc = sqlite3_step(stmt);
+    *out = rc == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
+    struct err *err = check(db, rc);
+    sqlite3_finalize(stmt);
+    return err;
+}
+
+/* ---- opening ---- */
+
+void repcache_db_close(struct repcache_db *db)
+{
+    if (!db)
+        return;
+    sqlite3_finalize(db->find);
+    sqlite3_finalize(db->insert);
+    sqlite3_close(db->db);
+    free(db->path);
+    free(db);
+}
+
+/* Nobody shares a connection, so SQLite need not lock it. */
+static struct err *open_connection(struct repcache_db **out, const char *path, int flags)
+{
+    struct repcache_db *db = mem_zalloc(sizeof *db);
+    db->path = mem_strdup(path);
+    int rc =
+        sqlite3_open_v2(path, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | flags, NULL);
+    struct err *err = check(db, rc);
+    if (!err) {
+        sqlite3_extended_result_codes(db->db, 1);
+        sqlite3_busy_timeout(db->db, BUSY_TIMEOUT_MS);
+        err = run(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=TRUNCATE;");
+    }
+    if (err) {
+        repcache_db_close(db);
+        return err;
+    }
+    *out = db;
+    return NULL;
+}
+
+/* *VERSION 0: there is no table yet. */
+static struct err *schema_version(int64_t *version, struct repcache_db *db)
+{
+    TRY(query_number(version, db, "PRAGMA user_version"));
+    if (*version < 0 || *version > 2)
+        return err_make(E_SQLITE_UNSUPPORTED_SCHEMA, "Schema format %lld not recognized: '%s'",
+                        (long long)*version, db->path);
+    return NULL;
+}
+
+struct err *repcache_db_open(struct repcache_db **out, const char *path)
+{
+    struct stat st;
+    *out = NULL;
+    if (stat(path, &st) != 0 || st.st_size == 0)
+        return NULL;
+    struct repcache_db *db;
+    int64_t version = 0;
+    TRY(open_connection(&db, path, 0));
+    struct err *err = schema_version(&version, db);
+    if (err || version == 0) {
+        repcache_db_close(db);
+        return err;
+    }
+    *out = db;
+    return NULL;
+}
+
+/* Between looking and making another process may have made it: look again under the write lock. */
+static struct err *make_table(struct repcache_db *db, bool *made, int format)
+{
+    int64_t version;
+    TRY(run(db, "BEGIN IMMEDIATE"));
+    struct err *err = schema_version(&version, db);
+    if (!err && version == 0) {
+        err = run(db, format >= 8 ? "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
+                                    "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
+                                    "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL) "
+                                    "WITHOUT ROWID; PRAGMA user_version = 2"
+                                  : "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
+                                    "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
+                                    "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL); "
+                                    "PRAGMA user_version = 1");
+        *made = true;
+    }
+    if (!err)
+        return run(db, "COMMIT");
+    return err_join(err, run(db, "ROLLBACK"));
+}
+
+struct err *repcache_db_open_or_make(struct repcache_db **out, bool *made, const char *path,
+                                     int format)
+{
+    struct repcache_db *db;
+    int64_t version;
+    *made = false;
+    TRY(open_connection(&db, path, SQLITE_OPEN_CREATE));
+    struct err *err = schema_version(&version, db);
+    if (!err && version == 0)
+        err = make_table(db, made, format);
+    if (!err)
+        err = query_number(&db->data_version, db, "PRAGMA data_version");
+    if (err) {
+        repcache_db_close(db);
+        return err;
+    }
+    *out = db;
+    return NULL;
+}
+
+/* ---- rows ---- */
+
+/* False where the row can't be one: somebody's mistake or a damaged file. Columns: hash, revision,
+ * offset, size, expanded_size. */
+static bool row_take(struct repcache_row *out, sqlite3_stmt *stmt)
+{
+    int64_t numbers[4];
+    for (int i = 0; i < 4; i++) {
+        numbers[i] = sqlite3_column_int64(stmt, i + 1);
+        if (numbers[i] < 0)
+            return false;
+    }
+    out->rev = numbers[0];
+    out->item = (uint64_t)numbers[1];
+    out->size = (uint64_t)numbers[2];
+    out->expanded = (uint64_t)numbers[3];
+    const char *hash = (const char *)sqlite3_column_text(stmt, 0);
+    return num_unhex(out->sha1, SHA1_SIZE, str_of(hash));
+}
+
+struct err *repcache_db_find(struct repcache_row *out, bool *found, struct repcache_db *db,
+                             const uint8_t sha1[SHA1_SIZE])
+{
+    char hash[HASH_DIGITS];
+    num_hex(hash, sha1, SHA1_SIZE);
+    TRY(prepare(
+        &db->find, db,
+        "SELECT hash, revision, offset, size, expanded_size FROM rep_cache WHERE hash = ?1"));
+    sqlite3_bind_text(db->find, 1, hash, sizeof hash, SQLITE_STATIC);
+    int rc = sqlite3_step(db->find);
+    *found = rc == SQLITE_ROW && row_take(out, db->find);
+    struct err *err = check(db, rc);
+    sqlite3_reset(db->find); /* lets go of the file's lock */
+    return err;
+}
+
+static struct err *insert_row(struct repcache_db *db, const struct repcache_row *row)
+{
+    char hash[HASH_DIGITS];
+    num_hex(hash, row->sha1, SHA1_SIZE);
+    sqlite3_bind_text(db->insert, 1, hash, sizeof hash, SQLITE_STATIC);
+    sqlite3_bind_int64(db->insert, 2, row->rev);
+    sqlite3_bind_int64(db->insert, 3, (int64_t)row->item);
+    sqlite3_bind_int64(db->insert, 4, (int64_t)row->size);
+    sqlite3_bind_int64(db->insert, 5, (int64_t)row->expanded);
+    struct err *err = check(db, sqlite3_step(db->insert));
+    sqlite3_reset(db->insert);
+    return err;
+}
+
+static struct err *insert_rows(struct repcache_db *db, bool *foreign,
+                               const struct repcache_row *rows, size_t n)
+{
+    int64_t data_version;
+    TRY(query_number(&data_version, db, "PRAGMA data_version"));
+    *foreign = data_version != db->data_version;
+    db->data_version = data_version;
+    for (size_t i = 0; i < n; i++)
+        TRY(insert_row(db, &rows[i]));
+    return run(db, "COMMIT");
+}
+
+struct err *repcache_db_insert(struct repcache_db *db, bool *foreign,
+                               const struct repcache_row *rows, size_t n)
+{
+    TRY(prepare(&db->insert, db,
+                "INSERT OR IGNORE INTO rep_cache (hash, revision, offset, size, expanded_size) "
+                "VALUES (?1, ?2, ?3, ?4, ?5)"));
+    TRY(run(db, "BEGIN IMMEDIATE"));
+    struct err *err = insert_rows(db, foreign, rows, n);
+    if (err && !sqlite3_get_autocommit(db->db))
+        err = err_join(err, run(db, "ROLLBACK"));
+    return err;
+}
+
+struct err *repcache_db_each(struct repcache_db *db,
+                             struct err *(*fn)(void *arg, const struct repcache_row *row),
+                             void *arg)
+{
+    sqlite3_stmt *stmt = NULL;
+    struct err *err =
+        prepare(&stmt, db, "SELECT hash, revision, offset, size, expanded_size FROM rep_cache");
+    int rc = SQLITE_DONE;
+    while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct repcache_row row;
+        err = row_take(&row, stmt) ? fn(arg, &row)
+                                   : err_make(E_FS_CORRUPT, "Malformed row '%s' in '%s'",
+                                              (const char *)sqlite3_column_text(stmt, 0), db->path);
+    }
+    if (!err)
+        err = check(db, rc);
+    sqlite3_finalize(stmt);
+    return err;
+}
