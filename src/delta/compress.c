@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compress.h"
-#include "svndiff.h"
+#include "delta/compress.h"
+#include "delta/svndiff.h"
 #include <errno.h>
 #include <libdeflate.h>
 #include <lz4.h>

@@ -14,7 +14,8 @@
 /* Append the section for PLAIN to OUT. Levels: zlib 1..9; 0 stores raw. */
 void section_pack_zlib(struct buf *out, struct str plain, int level);
 void section_pack_lz4(struct buf *out, struct str plain);
-/* Append what SECTION expands to; more than LIMIT bytes or damaged: E_SVNDIFF_INVALID_COMPRESSED_DATA. */
+/* Append what SECTION expands to; more than LIMIT bytes or damaged:
+ * E_SVNDIFF_INVALID_COMPRESSED_DATA. */
 struct err *section_unpack_zlib(struct buf *out, struct str section, size_t limit);
 struct err *section_unpack_lz4(struct buf *out, struct str section, size_t limit);
 

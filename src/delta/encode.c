@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compress.h"
-#include "svndiff.h"
-#include "svndiff_int.h"
+#include "delta/compress.h"
+#include "delta/svndiff.h"
+#include "delta/svndiff_int.h"
 #include <stdlib.h>
 
 void svndiff_put_header(struct buf *out, int version)

@@ -14,7 +14,7 @@
  * The same window follows from any way of finding equal blocks, so ours is built for speed: a
  * hash that rolls with one shift and one addition a byte, and a bitmap in the first-level cache
  * that answers nearly all lookups. */
-#include "svndiff.h"
+#include "delta/svndiff.h"
 #include <assert.h>
 #include <pthread.h>
 

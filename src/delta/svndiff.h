@@ -5,9 +5,9 @@
  *   window:   source-view-offset source-view-length target-view-length
  *             instruction-section-length new-data-section-length  instructions  new-data
  *
- * A window makes up to SVNDIFF_WINDOW_MAX bytes of target of a view on the source and new data. A decoder
- * checks everything before it believes it: views, lengths, offsets, that source views never slide back.
- * formats.md 9 has the bytes. */
+ * A window makes up to SVNDIFF_WINDOW_MAX bytes of target of a view on the source and new data. A
+ * decoder checks everything before it believes it: views, lengths, offsets, that source views never
+ * slide back. formats.md 9 has the bytes. */
 #ifndef VARVE_DELTA_SVNDIFF_H
 #define VARVE_DELTA_SVNDIFF_H
 
@@ -18,14 +18,16 @@
 #include <stdint.h>
 
 enum {
-    SVNDIFF_WINDOW_MAX = 102400, /* bytes of a view; what every Subversion writes and the most it accepts */
+    SVNDIFF_WINDOW_MAX =
+        102400, /* bytes of a view; what every Subversion writes and the most it accepts */
     SVNDIFF_HEADER_SIZE = 4,
     SVNDIFF_INT_MAX = 10, /* bytes of an integer */
 };
 
 /* Variable-length integers: 7 bits a byte, most significant first. */
 size_t svndiff_int_put(uint8_t *to, uint64_t n); /* bytes written, at most SVNDIFF_INT_MAX */
-bool svndiff_int_take(uint64_t *out, struct str *from); /* false where FROM ends first or it does not fit */
+bool svndiff_int_take(uint64_t *out,
+                      struct str *from); /* false where FROM ends first or it does not fit */
 
 enum delta_op_kind { DELTA_SOURCE, DELTA_TARGET, DELTA_NEW };
 struct delta_op {
@@ -45,42 +47,50 @@ struct delta_window {
 
 /* ---- decoding ---- */
 
-/* A push decoder for documents that arrive in pieces (wire, dump streams): give it bytes, take windows. */
+/* A push decoder for documents that arrive in pieces (wire, dump streams): give it bytes, take
+ * windows. */
 struct svndiff_decoder;
 struct svndiff_decoder *svndiff_decoder_new(void);
 void svndiff_decoder_free(struct svndiff_decoder *d);
 /* Add BYTES (copied as far as needed). */
 struct err *svndiff_decoder_add(struct svndiff_decoder *d, struct str bytes);
-/* The next whole window, valid until the next call on D; *MORE false where more bytes are needed first. */
-struct err *svndiff_decoder_next(bool *more, struct delta_window *window, struct svndiff_decoder *d);
-/* The document is over: E_SVNDIFF_UNEXPECTED_END where it ends inside a header or window. An entirely empty one is legal. */
+/* The next whole window, valid until the next call on D; *MORE false where more bytes are needed
+ * first. */
+struct err *svndiff_decoder_next(bool *more, struct delta_window *window,
+                                 struct svndiff_decoder *d);
+/* The document is over: E_SVNDIFF_UNEXPECTED_END where it ends inside a header or window. An
+ * entirely empty one is legal. */
 struct err *svndiff_decoder_end(struct svndiff_decoder *d);
 
-/* Parse the window that starts at *POS of DOCUMENT (after the 4 header bytes) and move *POS behind it. For documents that are
- * whole in memory; VERSION from svndiff_version. Memory in ARENA, or pointing into DOCUMENT. MIN_SOURCE is the end and start
- * rule's state: pass a zeroed struct for the first window. */
+/* Parse the window that starts at *POS of DOCUMENT (after the 4 header bytes) and move *POS behind
+ * it. For documents that are whole in memory; VERSION from svndiff_version. Memory in ARENA, or
+ * pointing into DOCUMENT. MIN_SOURCE is the end and start rule's state: pass a zeroed struct for
+ * the first window. */
 struct svndiff_progress {
     uint64_t source_offset, source_end;
 };
-struct err *svndiff_window(struct delta_window *out, struct str document, size_t *pos, int version, struct svndiff_progress *progress,
-                           struct arena *arena);
+struct err *svndiff_window(struct delta_window *out, struct str document, size_t *pos, int version,
+                           struct svndiff_progress *progress, struct arena *arena);
 /* The version that the 4 header bytes name; E_SVNDIFF_INVALID_HEADER. */
 struct err *svndiff_version(int *version, struct str document);
 
-/* Expand WINDOW: SOURCE is the view itself (source_length bytes); writes target_length bytes at TARGET. Cannot fail: the window
- * was checked. */
+/* Expand WINDOW: SOURCE is the view itself (source_length bytes); writes target_length bytes at
+ * TARGET. Cannot fail: the window was checked. */
 void delta_window_apply(char *target, const struct delta_window *window, struct str source);
 
-/* Expand a whole document in memory: SOURCE is the whole base text, the result is appended to OUT and must be exactly EXPANDED
- * bytes long (E_SVNDIFF_CORRUPT_WINDOW). The fast path of reading representations: no op array is built. */
-struct err *svndiff_apply(struct buf *out, struct str document, struct str source, uint64_t expanded);
+/* Expand a whole document in memory: SOURCE is the whole base text, the result is appended to OUT
+ * and must be exactly EXPANDED bytes long (E_SVNDIFF_CORRUPT_WINDOW). The fast path of reading
+ * representations: no op array is built. */
+struct err *svndiff_apply(struct buf *out, struct str document, struct str source,
+                          uint64_t expanded);
 
-/* How long the text is that DOCUMENT makes, from a look at each window's head. Errors: the document ends inside a window, or its
- * views are impossible. */
+/* How long the text is that DOCUMENT makes, from a look at each window's head. Errors: the document
+ * ends inside a window, or its views are impossible. */
 struct err *svndiff_target_size(uint64_t *out, struct str document);
 
-/* A reader of the text that DOCUMENT (a reader of svndiff bytes) makes of SOURCE (a reader of the base text, NULL = empty), in
- * bounded memory: one window and one source view. Owns both readers. EXPANDED as above; UINT64_MAX = do not check. */
+/* A reader of the text that DOCUMENT (a reader of svndiff bytes) makes of SOURCE (a reader of the
+ * base text, NULL = empty), in bounded memory: one window and one source view. Owns both readers.
+ * EXPANDED as above; UINT64_MAX = do not check. */
 struct reader *svndiff_reader(struct reader *document, struct reader *source, uint64_t expanded);
 
 /* ---- encoding ---- */
@@ -92,24 +102,31 @@ struct svndiff_params {
 
 /* Append the 4 header bytes / one window to OUT. */
 void svndiff_put_header(struct buf *out, int version);
-void svndiff_put_window(struct buf *out, const struct delta_window *window, const struct svndiff_params *params);
+void svndiff_put_window(struct buf *out, const struct delta_window *window,
+                        const struct svndiff_params *params);
 
 /* ---- making deltas (search.c) ---- */
 
-/* The window that makes TARGET (at most SVNDIFF_WINDOW_MAX bytes) of SOURCE (the source view; may be empty). The search finds what
- * Subversion's finds, op for op, so that `dump --deltas` streams and repository sizes are equal. Memory in ARENA, new data may point
- * into TARGET. source_offset is set to SOURCE_OFFSET. */
-void delta_search(struct delta_window *out, uint64_t source_offset, struct str source, struct str target, struct arena *arena);
+/* The window that makes TARGET (at most SVNDIFF_WINDOW_MAX bytes) of SOURCE (the source view; may
+ * be empty). The search finds what Subversion's finds, op for op, so that `dump --deltas` streams
+ * and repository sizes are equal. Memory in ARENA, new data may point into TARGET. source_offset is
+ * set to SOURCE_OFFSET. */
+void delta_search(struct delta_window *out, uint64_t source_offset, struct str source,
+                  struct str target, struct arena *arena);
 
-/* An encoder that is pushed target text and pulls source text in step, window by window (source view = the same 100 KiB range of
- * the source, as Subversion does it), appending svndiff to OUT. Bounded memory. SOURCE may be NULL; it is owned. */
+/* An encoder that is pushed target text and pulls source text in step, window by window (source
+ * view = the same 100 KiB range of the source, as Subversion does it), appending svndiff to OUT.
+ * Bounded memory. SOURCE may be NULL; it is owned. */
 struct delta_encoder;
 struct delta_encoder *delta_encoder_new(struct reader *source, const struct svndiff_params *params);
 struct err *delta_encoder_add(struct buf *out, struct delta_encoder *e, struct str target);
-struct err *delta_encoder_end(struct buf *out, struct delta_encoder *e); /* last window; header even where the text is empty */
+struct err *
+delta_encoder_end(struct buf *out,
+                  struct delta_encoder *e); /* last window; header even where the text is empty */
 void delta_encoder_free(struct delta_encoder *e);
 
 /* The whole document for texts in memory. */
-void delta_encode(struct buf *out, struct str source, struct str target, const struct svndiff_params *params);
+void delta_encode(struct buf *out, struct str source, struct str target,
+                  const struct svndiff_params *params);
 
 #endif

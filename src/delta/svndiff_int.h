@@ -7,7 +7,7 @@
 #ifndef VARVE_DELTA_SVNDIFF_INT_H
 #define VARVE_DELTA_SVNDIFF_INT_H
 
-#include "svndiff.h"
+#include "delta/svndiff.h"
 
 enum {
     /* An instruction makes at least one byte of target and takes at most this many of its section.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "svndiff.h"
-#include "svndiff_int.h"
+#include "delta/svndiff.h"
+#include "delta/svndiff_int.h"
 #include <stdlib.h>
 
 /* ---- documents in pieces ---- */
