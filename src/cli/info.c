@@ -15,7 +15,7 @@ static struct err *print_info(struct repo *repo, const char *path)
     TRY(fsfs_min_unpacked(&min_unpacked, repo->fs));
     printf("Path: %s\nUUID: %s\nRevisions: %lld\n", path, fs->uuid, (long long)youngest);
     printf("Repository Format: %d\n", repo->format);
-    printf("Compatible With Version: %s\n", format_compatible_version(fs->format, fs->shard_size > 0));
+    printf("Compatible With Version: %s\n", format_compatible_version(fs->format));
     if (fs->format >= 3)
         printf("Repository Capability: mergeinfo\n");
     printf("Filesystem Type: fsfs\nFilesystem Format: %d\n", fs->format);

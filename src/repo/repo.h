@@ -27,8 +27,8 @@ struct repo_create_options {
 struct err *repo_create(const char *path, const struct repo_create_options *options);
 
 /* Which releases' servers can use a filesystem of FORMAT: "1.10.0". */
-const char *format_compatible_version(int format, bool sharded);
-/* The format for a --compatible-version MAJOR.MINOR[.PATCH]; E_BAD_VERSION... as svnadmin for ones too old or too new. */
+const char *format_compatible_version(int format);
+/* The format for a --compatible-version MAJOR.MINOR[.PATCH]. Errors, as svnadmin's: E_MALFORMED_VERSION_STRING, E_UNSUPPORTED_FEATURE */
 struct err *format_for_version(int *format, const char *version);
 
 #endif

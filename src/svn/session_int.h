@@ -34,7 +34,6 @@ struct session {
     struct str root_url_decoded;
     struct str path;       /* of the session in the repository, absolute */
     struct str user;       /* n 0: anonymous */
-    bool authenticated;
     const struct access *access; /* NULL: every path is open to whoever may read at all */
 };
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "repo/repo.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/num.h"
+#include <errno.h>
+#include <stdlib.h>
+
+enum { OUTER_FORMAT_OLD = 3, OUTER_FORMAT = 5, FORMAT_FILE_MAX = 1024 };
+
+static struct err *read_format(int *format, const char *path)
+{
+    AUTO_BUF(text);
+    TRY(file_read_all(&text, path, FORMAT_FILE_MAX));
+    size_t pos = 0;
+    struct str line;
+    int64_t number;
+    if (!str_line(&line, buf_view(&text), &pos))
+        return err_make(E_STREAM_UNEXPECTED_EOF, "Can't read length line in stream '%s'", path);
+    if (!num_i64(&number, line) || number < 0)
+        return err_make(E_BAD_VERSION_FILE_FORMAT, "First line of '%s' contains non-digit", path);
+    if (number != OUTER_FORMAT_OLD && number != OUTER_FORMAT)
+        return err_make(E_REPOS_UNSUPPORTED_VERSION, "Expected repository format '%d' or '%d'; found format '%lld'", OUTER_FORMAT_OLD, OUTER_FORMAT,
+                        (long long)number);
+    *format = (int)number;
+    return NULL;
+}
+
+struct err *repo_open(struct repo **out, const char *path, const struct fsfs_options *options)
+{
+    AUTO_ARENA(arena);
+    int format;
+    struct fsfs *fs;
+    TRY(read_format(&format, arena_printf(arena, "%s/format", path).p));
+    TRY(fsfs_open(&fs, arena_printf(arena, "%s/db", path).p, options));
+    struct repo *repo = mem_zalloc(sizeof *repo);
+    *repo = (struct repo){.fs = fs, .format = format, .path = mem_strdup(path)};
+    *out = repo;
+    return NULL;
+}
+
+void repo_close(struct repo *repo)
+{
+    if (!repo)
+        return;
+    fsfs_close(repo->fs);
+    free(repo->path);
+    free(repo);
+}
+
+bool repo_is_at(const char *path)
+{
+    AUTO_ARENA(arena);
+    return file_exists(arena_printf(arena, "%s/format", path).p) && dir_exists(arena_printf(arena, "%s/db", path).p) &&
+           dir_exists(arena_printf(arena, "%s/locks", path).p);
+}
+
+/* The releases that brought each format. */
+static const struct {
+    int minor, format;
+} releases[] = {{10, 8}, {9, 7}, {8, 6}, {6, 4}, {5, 3}, {4, 2}, {1, 1}};
+enum { NEWEST_MINOR = 14, NEWEST_PATCH = 2 };
+
+const char *format_compatible_version(int format)
+{
+    static const char *const versions[] = {NULL, "1.1.0", "1.4.0", "1.5.0", "1.6.0", NULL, "1.8.0", "1.9.0", "1.10.0"};
+    return versions[format];
+}
+
+/* MAJOR.MINOR[.PATCH] */
+static bool parse_version(uint64_t part[3], struct str version)
+{
+    part[2] = 0;
+    for (int i = 0; i < 3; i++) {
+        size_t dot = i < 2 ? str_find(version, '.') : SIZE_MAX;
+        struct str word = dot == SIZE_MAX ? version : str_make(version.p, dot);
+        if (!num_u64(&part[i], word))
+            return false;
+        if (dot == SIZE_MAX)
+            return i >= 1;
+        version = str_skip(version, dot + 1);
+    }
+    return false;
+}
+
+struct err *format_for_version(int *format, const char *version)
+{
+    uint64_t part[3];
+    if (!parse_version(part, str_of(version)))
+        return err_make(E_MALFORMED_VERSION_STRING, "Failed to parse version number string '%s'", version);
+    if (part[0] < 1)
+        return err_make(E_UNSUPPORTED_FEATURE, "Cannot create pre-1.0-compatible repositories");
+    if (part[0] == 1 && part[1] < 1)
+        return err_make(E_CL_ARG_PARSING_ERROR, "Repositories compatible with 1.0.x must use --fs-type=bdb");
+    if (part[0] > 1 || part[1] > NEWEST_MINOR || (part[1] == NEWEST_MINOR && part[2] > NEWEST_PATCH))
+        return err_make(E_UNSUPPORTED_FEATURE, "Cannot guarantee compatibility beyond the current running version (1.%d.%d)", NEWEST_MINOR, NEWEST_PATCH);
+    for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
+        if (part[1] >= (uint64_t)releases[i].minor) {
+            *format = releases[i].format;
+            return NULL;
+        }
+    }
+    return err_make(E_UNSUPPORTED_FEATURE, "No format is known for version '%s'", version);
+}

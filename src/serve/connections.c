@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/connections.h"
+
+#include "base/buf.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 512 << 10 }; /* no function keeps more than a buffer of 64 KiB there */
+
+struct connection {
+    struct connection *next, *prev;
+    int fd;
+    char peer[ADDRESS_TEXT_MAX];
+    struct session_options options;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t all_gone = PTHREAD_COND_INITIALIZER;
+static struct connection *first;
+
+static void enter(struct connection *c)
+{
+    pthread_mutex_lock(&mutex);
+    c->next = first;
+    if (first)
+        first->prev = c;
+    first = c;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void leave(struct connection *c)
+{
+    pthread_mutex_lock(&mutex);
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        first = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    close(c->fd); /* under the mutex: connections_end must not shut down a descriptor that is somebody else's by then */
+    if (!first)
+        pthread_cond_broadcast(&all_gone);
+    pthread_mutex_unlock(&mutex);
+    free(c);
+}
+
+static void *serve(void *arg)
+{
+    struct connection *c = arg;
+    struct conn *conn = conn_new(c->fd, c->fd);
+    err_free(session_serve(conn, &c->options)); /* it is in the log */
+    conn_free(conn);
+    leave(c);
+    return NULL;
+}
+
+void connections_start(int fd, const char peer[ADDRESS_TEXT_MAX], const struct session_options *options)
+{
+    struct connection *c = mem_zalloc(sizeof *c);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    c->fd = fd;
+    c->options = *options;
+    snprintf(c->peer, sizeof c->peer, "%s", peer);
+    c->options.peer = c->peer;
+    enter(c);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (pthread_create(&thread, &attributes, serve, c) != 0)
+        leave(c); /* no thread to be had: the client sees a closed connection and may come again */
+    pthread_attr_destroy(&attributes);
+}
+
+bool connections_end(int wait_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += wait_ms / 1000;
+    pthread_mutex_lock(&mutex);
+    for (struct connection *c = first; c; c = c->next)
+        shutdown(c->fd, SHUT_RD);
+    int waited = 0;
+    while (first && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&all_gone, &mutex, &until);
+    bool gone = !first;
+    pthread_mutex_unlock(&mutex);
+    return gone;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* auth.c - who is there, and what may he do: ANONYMOUS, EXTERNAL, CRAM-MD5 (ra_svn.md 4). */
+#include "base/date.h"
+#include "base/digest.h"
+#include "base/num.h"
+#include "svn/session_int.h"
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+#include <unistd.h>
+
+enum mechanism { MECH_ANONYMOUS = 1, MECH_EXTERNAL = 2, MECH_CRAM_MD5 = 4 };
+
+/* After this many wrong passwords on one request the connection ends. */
+enum { ATTEMPTS_MAX = 32 };
+
+static enum access_level level_of_user(const struct session *s)
+{
+    return s->user.n ? s->config.auth_access : s->config.anon_access;
+}
+
+/* What can be offered to a client that needs LEVEL. */
+static unsigned offered(const struct session *s, enum access_level level, bool need_user)
+{
+    unsigned mechanisms = 0;
+    if (!need_user && s->config.anon_access >= level)
+        mechanisms |= MECH_ANONYMOUS;
+    if (s->config.auth_access >= level) {
+        if (s->options->tunnel_user)
+            mechanisms |= MECH_EXTERNAL;
+        if (s->config.has_passwords)
+            mechanisms |= MECH_CRAM_MD5;
+    }
+    return mechanisms;
+}
+
+static struct err *send_request(struct session *s, unsigned mechanisms)
+{
+    struct conn *conn = s->conn;
+    TRY(wire_raw(conn, S("( success ( ( ")));
+    if (mechanisms & MECH_ANONYMOUS)
+        TRY(wire_word(conn, S("ANONYMOUS")));
+    if (mechanisms & MECH_EXTERNAL)
+        TRY(wire_word(conn, S("EXTERNAL")));
+    if (mechanisms & MECH_CRAM_MD5)
+        TRY(wire_word(conn, S("CRAM-MD5")));
+    TRY(wire_close(conn));
+    TRY(wire_str(conn, s->config.realm));
+    return wire_raw(conn, S(") ) "));
+}
+
+static struct err *send_auth_failure(struct session *s, const char *text)
+{
+    TRY(wire_raw(s->conn, S("( failure ( ")));
+    TRY(wire_str(s->conn, str_of(text)));
+    return wire_raw(s->conn, S(") ) "));
+}
+
+/* A challenge that nobody has seen before: <nonce.microseconds@host>. */
+static struct str make_challenge(struct arena *arena)
+{
+    uint64_t nonce;
+    char host[256] = "";
+    if (RAND_bytes((unsigned char *)&nonce, sizeof nonce) != 1 || gethostname(host, sizeof host - 1) != 0)
+        return (struct str){0};
+    return arena_printf(arena, "<%llu.%lld@%s>", (unsigned long long)nonce, (long long)date_now_us(), host);
+}
+
+/* "user 32hex": the user may have spaces. NULL, or what is wrong. */
+static const char *check_response(struct str *user, const struct session *s, struct str challenge, struct str response)
+{
+    uint8_t given[MD5_SIZE], right[MD5_SIZE];
+    size_t space = str_rfind(response, ' ');
+    if (space == SIZE_MAX || !num_unhex(given, MD5_SIZE, str_skip(response, space + 1)))
+        return "Malformed client response in authentication";
+    *user = str_make(response.p, space);
+    struct str password = server_config_password(&s->config, *user);
+    if (!password.p)
+        return "Username not found";
+    hmac_md5(right, password, challenge);
+    return CRYPTO_memcmp(given, right, MD5_SIZE) == 0 ? NULL : "Password incorrect";
+}
+
+static struct err *cram_md5(bool *ok, struct session *s)
+{
+    struct str challenge = make_challenge(s->request), user;
+    struct wire_item response;
+    if (!challenge.p)
+        return send_auth_failure(s, "Internal server error in authentication");
+    TRY(wire_raw(s->conn, S("( step ( ")));
+    TRY(wire_str(s->conn, challenge));
+    TRY(wire_raw(s->conn, S(") ) ")));
+    TRY(wire_read(&response, s->conn, s->request));
+    if (response.kind != WIRE_STRING)
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Malformed network data");
+    const char *wrong = check_response(&user, s, challenge, response.text);
+    if (wrong)
+        return send_auth_failure(s, wrong);
+    s->user = arena_str(s->arena, user);
+    *ok = true;
+    return wire_success_empty(s->conn);
+}
+
+static struct err *external(bool *ok, struct session *s, struct str token)
+{
+    struct str user = str_of(s->options->tunnel_user);
+    if (token.n && !str_eq(token, user))
+        return send_auth_failure(s, "Requested username does not match");
+    s->user = user;
+    *ok = true;
+    return wire_success_empty(s->conn);
+}
+
+/* One answer of the client to the request: ( mech [token] ). */
+static struct err *take_answer(bool *ok, struct session *s, unsigned mechanisms)
+{
+    struct wire_item answer;
+    TRY(wire_read(&answer, s->conn, s->request));
+    struct wire_args args = wire_args_of(&answer);
+    struct str mech = wire_take_word_tail(&args), token = {0};
+    if (!wire_args_end(&args))
+        token = wire_take_opt_str(&args);
+    TRY(wire_args_check(&args));
+    if (str_eq(mech, S("ANONYMOUS")) && mechanisms & MECH_ANONYMOUS) {
+        *ok = true; /* the token is a courtesy that proves nothing */
+        return wire_success_empty(s->conn);
+    }
+    if (str_eq(mech, S("EXTERNAL")) && mechanisms & MECH_EXTERNAL)
+        return external(ok, s, token);
+    if (str_eq(mech, S("CRAM-MD5")) && mechanisms & MECH_CRAM_MD5)
+        return cram_md5(ok, s);
+    return send_auth_failure(s, "Must authenticate with listed mechanism");
+}
+
+/* After a failure the client may try again, on the same request. */
+static struct err *exchange(struct session *s, unsigned mechanisms)
+{
+    TRY(send_request(s, mechanisms));
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        bool ok = false;
+        TRY(take_answer(&ok, s, mechanisms));
+        if (ok)
+            return NULL;
+    }
+    return err_make(E_RA_SVN_CONNECTION_CLOSED, "Too many failed attempts to authenticate");
+}
+
+struct err *auth_trivial(struct session *s)
+{
+    return wire_raw(s->conn, S("( success ( ( ) 0: ) ) "));
+}
+
+struct err *auth_handshake(struct session *s)
+{
+    unsigned mechanisms = offered(s, ACCESS_LEVEL_READ, false);
+    if (!mechanisms)
+        return err_make(E_RA_NOT_AUTHORIZED, "No access allowed to this repository");
+    return exchange(s, mechanisms);
+}
+
+static bool is_allowed(const struct session *s, enum access_level level, struct str path, bool need_user)
+{
+    if (level_of_user(s) < level || (need_user && !s->user.n))
+        return false;
+    return access_allowed(s->access, path, level == ACCESS_LEVEL_WRITE ? ACCESS_WRITE : ACCESS_READ, false);
+}
+
+struct err *auth_require(struct session *s, enum access_level level, struct str path, bool need_user)
+{
+    if (is_allowed(s, level, path, need_user))
+        return auth_trivial(s);
+    unsigned mechanisms = s->user.n ? 0 : offered(s, level, true);
+    if (mechanisms) {
+        TRY(exchange(s, mechanisms));
+        if (is_allowed(s, level, path, need_user))
+            return NULL;
+    }
+    session_log(s, "Authorization Failed %s %.*s", level == ACCESS_LEVEL_WRITE ? "write" : "read", STR(log_path(s, path)));
+    return err_make(E_RA_NOT_AUTHORIZED, "%s", "");
+}
