@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies: published files, immutable, read through descriptors that are kept open; see store.h.
  *
- * The cache holds one reference on each body it knows, under its key, and a list from newest use to oldest. A look-up
- * is a hash and a few pointers under a mutex, without a system call. A body that leaves the cache is closed when the
- * last arena has let go of it. Only what cannot change is kept: revisions up to the head that we have read, packs,
- * and revisions that this process staged. */
+ * The cache holds one reference on each body it knows, under its key, and a list from newest use to
+ * oldest. A look-up is a hash and a few pointers under a mutex, without a system call. A body that
+ * leaves the cache is closed when the last arena has let go of it. Only what cannot change is kept:
+ * revisions up to the head that we have read, packs, and revisions that this process staged. */
 #include "store/posix_int.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 enum {
-    CACHE_BODIES_MAX = 256,    /* descriptors, of the 1024 that a process commonly may have */
-    CACHE_SHARE = 4,           /* of the process's limit, where that is less */
+    CACHE_BODIES_MAX = 256, /* descriptors, of the 1024 that a process commonly may have */
+    CACHE_SHARE = 4,        /* of the process's limit, where that is less */
     CACHE_BUCKETS = 512,
-    READ_VECTORS = 64,         /* spans that follow each other are read by one call */
-    PREFETCH_SPANS = 1024,     /* sorted at a time */
-    PREFETCH_GAP = 64 << 10,   /* a hole this small costs less than another request */
+    READ_VECTORS = 64,       /* spans that follow each other are read by one call */
+    PREFETCH_SPANS = 1024,   /* sorted at a time */
+    PREFETCH_GAP = 64 << 10, /* a hole this small costs less than another request */
 };
 
 struct entry {
@@ -111,7 +111,8 @@ static struct body *cache_find(struct body_cache *cache, uint64_t key)
     return entry ? &entry->body : NULL;
 }
 
-/* Let the cache hold ENTRY too. Where another thread was first, its body stays: both read the same file. */
+/* Let the cache hold ENTRY too. Where another thread was first, its body stays: both read the same
+ * file. */
 static void cache_add(struct body_cache *cache, struct entry *entry)
 {
     struct entry *out = NULL;
@@ -147,6 +148,11 @@ void body_cache_free(struct body_cache *cache)
     free(cache);
 }
 
+void bodies_forget_all(const struct store *store)
+{
+    cache_drop(store->bodies, 0, false);
+}
+
 void bodies_forget(struct store *store, revnum from)
 {
     cache_drop(store->bodies, key_of(from, false), true);
@@ -164,15 +170,17 @@ static void body_destroy(struct shared *self)
 static struct name name_body(const struct store *store, revnum first_rev, bool packed)
 {
     if (packed)
-        return name_printf("revs/%lld.pack/pack", (long long)(first_rev / store->layout.shard_size));
+        return name_printf("revs/%lld.pack/pack",
+                           (long long)(first_rev / store->layout.shard_size));
     return name_rev(store, first_rev);
 }
 
-/* The same file gives the same number whenever it is opened, another file in its place another one: the
- * finaliser of splitmix64 over what tells them apart. */
+/* The same file gives the same number whenever it is opened, another file in its place another one:
+ * the finaliser of splitmix64 over what tells them apart. */
 static uint64_t identity_of(uint64_t key, const struct stat *st)
 {
-    uint64_t parts[] = {key, st->st_ino, (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec};
+    uint64_t parts[] = {key, st->st_ino, (uint64_t)st->st_mtim.tv_sec,
+                        (uint64_t)st->st_mtim.tv_nsec};
     uint64_t h = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         h += parts[i] + 0x9e3779b97f4a7c15u;
@@ -183,17 +191,6 @@ static uint64_t identity_of(uint64_t key, const struct stat *st)
     return h;
 }
 
-/* Descriptors may run out where many arenas hold bodies; the cache gives up its own before that is an error. */
-static int open_body_file(struct store *store, const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-        cache_drop(store->bodies, 0, false);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-    }
-    return fd;
-}
-
 /* *OUT is NULL where there is no such file. */
 static struct err *body_open(struct entry **out, struct store *store, revnum first_rev, bool packed)
 {
@@ -201,9 +198,10 @@ static struct err *body_open(struct entry **out, struct store *store, revnum fir
     struct stat st;
     path_of(path, store, name_body(store, first_rev, packed).s);
     *out = NULL;
-    int fd = open_body_file(store, path);
+    int fd = file_open(store, path);
     if (fd < 0)
-        return errno == ENOENT || errno == ESTALE ? NULL : err_errno(errno, "Can't open file '%s'", path);
+        return errno == ENOENT || errno == ESTALE ? NULL
+                                                  : err_errno(errno, "Can't open file '%s'", path);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(fd);
         return err_make(E_FS_CORRUPT, "'%s' is not a file", path);
@@ -246,15 +244,21 @@ static struct err *no_such_revision(const struct store *store, revnum rev)
 {
     if (rev < 0 || store->layout.shard_size == 0)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
-    return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld: neither '%s' nor '%s' is in '%s'",
-                    (long long)rev, name_body(store, rev, false).s, name_body(store, rev, true).s, store->db);
+    return err_make(E_FS_NO_SUCH_REVISION,
+                    "No such revision %lld: neither '%s' nor '%s' is in '%s'", (long long)rev,
+                    name_body(store, rev, false).s, name_body(store, rev, true).s, store->db);
 }
 
-/* A pack makes its file, then moves min-unpacked-rev, then removes the loose files: who finds a file missing finds the
- * right place in min-unpacked-rev. Twice, since the answer may be old again when we come there. */
+/* A pack makes its file, then moves min-unpacked-rev, then removes the loose files: who finds a
+ * file missing finds the right place in min-unpacked-rev. Twice, since the answer may be old again
+ * when we come there. */
 struct err *store_body(struct body **out, struct store *store, revnum rev, struct arena *arena)
 {
     enum { TRIES = 3 };
+    if ((*out = lent_find(store, rev))) {
+        arena_keep(arena, &(*out)->shared);
+        return NULL;
+    }
     for (int tries = 0; rev >= 0 && tries < TRIES; tries++) {
         revnum first_rev, unpacked;
         struct entry *entry;
@@ -305,12 +309,14 @@ static struct err *check_span(const struct body *body, const struct span *span)
     if (is_inside(body, span))
         return NULL;
     struct name name = name_body(body->store, body->first_rev, body->packed);
-    return err_make(E_FS_CORRUPT, "%zu bytes at offset %llu are not in file '%s/%s' of %llu bytes", span->n,
-                    (unsigned long long)span->offset, body->store->db, name.s, (unsigned long long)body->size);
+    return err_make(E_FS_CORRUPT, "%zu bytes at offset %llu are not in file '%s/%s' of %llu bytes",
+                    span->n, (unsigned long long)span->offset, body->store->db, name.s,
+                    (unsigned long long)body->size);
 }
 
 /* Fill all of VECTORS from OFFSET on. */
-static struct err *read_vectors(const struct body *body, struct iovec *vectors, int count, uint64_t offset)
+static struct err *read_vectors(const struct body *body, struct iovec *vectors, int count,
+                                uint64_t offset)
 {
     while (count > 0) {
         ssize_t got = preadv(body->fd, vectors, count, (off_t)offset);
@@ -334,6 +340,8 @@ static struct err *read_vectors(const struct body *body, struct iovec *vectors, 
 
 struct err *body_read(struct body *body, const struct span *spans, size_t count)
 {
+    if (body->draft)
+        return lent_read(body, spans, count);
     for (size_t i = 0; i < count;) {
         struct iovec vectors[READ_VECTORS];
         uint64_t start = spans[i].offset, end = start;
@@ -355,7 +363,8 @@ static int compare_offsets(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Ask for up to PREFETCH_SPANS spans, in the order of the disk, those close to each other in one. */
+/* Ask for up to PREFETCH_SPANS spans, in the order of the disk, those close to each other in one.
+ */
 static void prefetch_some(const struct body *body, const struct span *spans, size_t count)
 {
     struct span sorted[PREFETCH_SPANS];
@@ -381,6 +390,8 @@ static void prefetch_some(const struct body *body, const struct span *spans, siz
 
 void body_prefetch(struct body *body, const struct span *spans, size_t count)
 {
+    if (body->draft)
+        return;
     while (count > 0) {
         size_t n = count < PREFETCH_SPANS ? count : PREFETCH_SPANS;
         prefetch_some(body, spans, n);

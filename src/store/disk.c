@@ -51,7 +51,8 @@ static int system_syncfs(struct disk *self, int fd)
     return syncfs(fd);
 }
 
-/* By way of /proc, since naming a bare descriptor takes a capability that a server should not have. */
+/* By way of /proc, since naming a bare descriptor takes a capability that a server should not have.
+ */
 static int system_link_fd(struct disk *self, int fd, const char *path)
 {
     char name[32];

@@ -51,7 +51,8 @@ static struct err *in_draft(const struct draft *draft, struct err *err)
 
 struct err *draft_flush(struct draft *draft)
 {
-    TRY(write_all(draft->store, draft->fd, buf_view(&draft->tail), draft->in_file, draft->temp ? draft->temp : "revs"));
+    TRY(write_all(draft->store, draft->fd, buf_view(&draft->tail), draft->in_file,
+                  draft->temp ? draft->temp : "revs"));
     draft->in_file += draft->tail.n;
     buf_clear(&draft->tail);
     return NULL;
@@ -72,7 +73,8 @@ struct err *draft_append(struct draft *draft, struct str bytes)
     if (draft->tail.n + bytes.n > DRAFT_MEMORY_MAX) {
         struct err *err = spill(draft);
         if (!err && bytes.n >= DRAFT_MEMORY_MAX) {
-            err = write_all(draft->store, draft->fd, bytes, draft->in_file, draft->temp ? draft->temp : "revs");
+            err = write_all(draft->store, draft->fd, bytes, draft->in_file,
+                            draft->temp ? draft->temp : "revs");
             draft->in_file += err ? 0 : bytes.n;
             bytes.n = 0;
         }
@@ -92,7 +94,8 @@ static struct err *reread_file(struct draft *draft, uint64_t offset, char *to, s
         if (got < 0)
             return err_errno(errno, "Can't read the data of transaction '%s'", draft->name);
         if (got == 0)
-            return err_make(E_FS_CORRUPT, "The data of transaction '%s' end too early", draft->name);
+            return err_make(E_FS_CORRUPT, "The data of transaction '%s' end too early",
+                            draft->name);
         to += got;
         offset += (uint64_t)got;
         n -= (size_t)got;
@@ -105,7 +108,8 @@ struct err *draft_reread(struct draft *draft, uint64_t offset, void *to, size_t 
     uint64_t size = draft_size(draft);
     char *p = to;
     if (offset > size || n > size - offset)
-        return err_make(E_FS_CORRUPT, "%zu bytes at offset %llu are not in the %llu bytes of transaction '%s'", n,
+        return err_make(E_FS_CORRUPT,
+                        "%zu bytes at offset %llu are not in the %llu bytes of transaction '%s'", n,
                         (unsigned long long)offset, (unsigned long long)size, draft->name);
     if (offset < draft->in_file) {
         uint64_t left = draft->in_file - offset;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A disk that stops at a chosen operation and then forgets what was not synced; see disk.h.
  *
- * Two journals say how to undo what no sync has made durable. For each file changed since its last sync: its bytes and
- * mode at that sync (of a new file: none). For each folder: its names made, moved and removed since its last sync,
- * kept in one list over all folders, which is undone from the newest to the oldest. The model is the strict
- * one: a file's sync does not save its name, a folder's sync does not save the folder's own name.
+ * Two journals say how to undo what no sync has made durable. For each file changed since its last
+ * sync: its bytes and mode at that sync (of a new file: none). For each folder: its names made,
+ * moved and removed since its last sync, kept in one list over all folders, which is undone from
+ * the newest to the oldest. The model is the strict one: a file's sync does not save its name, a
+ * folder's sync does not save the folder's own name.
  *
- * Syncs are only noted, never done: tests that cut a commit in a hundred places do not wait for a real disk. */
+ * Syncs are only noted, never done: tests that cut a commit in a hundred places do not wait for a
+ * real disk. */
 #include "store/disk.h"
 
 #include "base/arena.h"
@@ -26,7 +28,7 @@
 struct dirty_file {
     dev_t dev;
     ino_t ino;
-    int fd;           /* our own: the file may be renamed or unlinked meanwhile */
+    int fd;            /* our own: the file may be renamed or unlinked meanwhile */
     struct buf synced; /* its bytes at the last sync */
     mode_t mode;
     struct dirty_file *next;
@@ -37,10 +39,10 @@ enum name_kind { NAME_MADE, NAME_REMOVED, NAME_MOVED, FOLDER_MADE, FOLDER_REMOVE
 /* A change of names that is not synced. */
 struct name_change {
     enum name_kind kind;
-    char *folder;          /* whose sync makes it durable */
-    char *path;            /* MOVED: the new name */
-    char *from;            /* MOVED */
-    bool had_file;         /* REMOVED, MOVED: a file was at PATH, with these durable bytes */
+    char *folder;  /* whose sync makes it durable */
+    char *path;    /* MOVED: the new name */
+    char *from;    /* MOVED */
+    bool had_file; /* REMOVED, MOVED: a file was at PATH, with these durable bytes */
     struct buf bytes;
     mode_t mode;
     struct name_change *older;
@@ -142,7 +144,8 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-static struct name_change *name_note(struct fault_disk *fault, enum name_kind kind, const char *path)
+static struct name_change *name_note(struct fault_disk *fault, enum name_kind kind,
+                                     const char *path)
 {
     struct name_change *change = mem_zalloc(sizeof(*change));
     change->kind = kind;
@@ -423,11 +426,13 @@ static struct err *undo_file(struct dirty_file *file)
 {
     struct str bytes = buf_view(&file->synced);
     TRY(must(ftruncate(file->fd, 0), "(a file not synced)"));
-    TRY(must(pwrite(file->fd, bytes.p, bytes.n, 0) == (ssize_t)bytes.n ? 0 : -1, "(a file not synced)"));
+    TRY(must(pwrite(file->fd, bytes.p, bytes.n, 0) == (ssize_t)bytes.n ? 0 : -1,
+             "(a file not synced)"));
     return must(fchmod(file->fd, file->mode), "(a file not synced)");
 }
 
-/* What is gone already went with a later change that no sync saved either, or with a synced move. */
+/* What is gone already went with a later change that no sync saved either, or with a synced move.
+ */
 static struct err *undo_name(const struct name_change *change)
 {
     bool gone_is_fine = true;

@@ -79,6 +79,16 @@ struct name name_revprops_folder(const struct store *store, revnum rev)
 
 /* ---- reading ---- */
 
+int file_open(const struct store *store, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        bodies_forget_all(store);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    }
+    return fd;
+}
+
 static struct err *read_to_end(struct buf *out, int fd, size_t size_hint, const char *path)
 {
     size_t start = out->n;
@@ -99,13 +109,15 @@ static struct err *read_to_end(struct buf *out, int fd, size_t size_hint, const 
     }
 }
 
-static struct err *get_once(struct buf *out, bool *found, bool *stale, const char *path)
+static struct err *get_once(struct buf *out, bool *found, bool *stale, const struct store *store,
+                            const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = file_open(store, path);
     *found = fd >= 0;
     *stale = fd < 0 && errno == ESTALE;
     if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR ? NULL : err_errno(errno, "Can't open file '%s'", path);
+        return errno == ENOENT || errno == ENOTDIR ? NULL
+                                                   : err_errno(errno, "Can't open file '%s'", path);
     struct stat st;
     struct err *err = NULL;
     if (fstat(fd, &st) != 0)
@@ -128,7 +140,7 @@ struct err *file_get(struct buf *out, bool *found, const struct store *store, co
     size_t start = out->n;
     for (int tries = 0;; tries++) {
         bool stale;
-        struct err *err = get_once(out, found, &stale, path);
+        struct err *err = get_once(out, found, &stale, store, path);
         if (!err || !stale || tries == ESTALE_RETRIES)
             return err;
         err_free(err);
@@ -143,7 +155,8 @@ struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store, const 
     static atomic_uint counter;
     for (int tries = 0; tries < TEMP_NAME_TRIES; tries++) {
         unsigned n = atomic_fetch_add(&counter, 1);
-        if (snprintf(path, PATH_SIZE, "%s/varve-%x-%x.tmp", folder, (unsigned)getpid(), n) >= PATH_SIZE)
+        if (snprintf(path, PATH_SIZE, "%s/varve-%x-%x.tmp", folder, (unsigned)getpid(), n) >=
+            PATH_SIZE)
             return err_errno(ENAMETOOLONG, "Can't create a file in '%s'", folder);
         *fd = store->disk->open(store->disk, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (*fd >= 0)
@@ -151,10 +164,12 @@ struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store, const 
         if (errno != EEXIST)
             return err_errno(errno, "Can't create temporary file '%s'", path);
     }
-    return err_make(E_IO_UNIQUE_NAMES_EXHAUSTED, "Can't find a free name for a file in '%s'", folder);
+    return err_make(E_IO_UNIQUE_NAMES_EXHAUSTED, "Can't find a free name for a file in '%s'",
+                    folder);
 }
 
-struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t offset, const char *path)
+struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t offset,
+                      const char *path)
 {
     while (bytes.n > 0) {
         ssize_t done = store->disk->pwrite(store->disk, fd, bytes.p, bytes.n, (off_t)offset);
@@ -241,7 +256,8 @@ static mode_t mode_like(const struct store *store, const char *like)
     return st.st_mode & 07777;
 }
 
-/* mkdir gives what the umask leaves; the folder it copies may have been opened wider (a group's set-gid folder). */
+/* mkdir gives what the umask leaves; the folder it copies may have been opened wider (a group's
+ * set-gid folder). */
 static struct err *folder_set_mode(struct store *store, const char *path, mode_t mode)
 {
     struct stat st;
@@ -302,8 +318,8 @@ static int compare_str(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-struct err *folder_list(struct str **names, size_t *count, const struct store *store, const char *name,
-                        bool (*keep_if)(struct str entry), struct arena *arena)
+struct err *folder_list(struct str **names, size_t *count, const struct store *store,
+                        const char *name, bool (*keep_if)(struct str entry), struct arena *arena)
 {
     char path[PATH_SIZE];
     path_of(path, store, name);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The FSFS lock files; see store.h.
  *
- * Who else may hold them: Debian's Subversion takes flock(2), other builds fcntl(2) record locks on the whole file,
- * and on local filesystems the two do not see each other. So we take both, flock first, always in that order;
- * since the others take one each, nobody can wait in a circle.
+ * Who else may hold them: Debian's Subversion takes flock(2), other builds fcntl(2) record locks on
+ * the whole file, and on local filesystems the two do not see each other. So we take both, flock
+ * first, always in that order; since the others take one each, nobody can wait in a circle.
  *
- * Of the record locks we take the kind that belongs to the open file (F_OFD_SETLKW): it conflicts with the classic
- * kind all the same, but does not vanish when some other descriptor of the file is closed in this process. Over NFS
- * and SMB flock is itself a record lock on the server, which the others see; there it is taken alone.
+ * Of the record locks we take the kind that belongs to the open file (F_OFD_SETLKW): it conflicts
+ * with the classic kind all the same, but does not vanish when some other descriptor of the file is
+ * closed in this process. Over NFS and SMB flock is itself a record lock on the server, which the
+ * others see; there it is taken alone.
  *
- * Neither kind keeps threads of one process apart, nor two stores of one repository: a flag per repository does. */
+ * Neither kind keeps threads of one process apart, nor two stores of one repository: a flag per
+ * repository does. */
 #include "store/posix_int.h"
 
 #include <errno.h>
@@ -80,7 +82,8 @@ static void home_leave(struct lease_home *home)
 
 static struct err *home_open(struct lease_home **out, struct store *store)
 {
-    /* Not the store's mutex: whoever reserves transaction names holds that while it takes a lease. */
+    /* Not the store's mutex: whoever reserves transaction names holds that while it takes a lease.
+     */
     static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
     struct err *err = NULL;
     pthread_mutex_lock(&opening);
@@ -107,7 +110,8 @@ void leases_close(struct store *store)
 
 static bool is_refusal(int code)
 {
-    return code == ENOLCK || code == ENOTSUP || code == EOPNOTSUPP || code == ENOSYS || code == EINVAL;
+    return code == ENOLCK || code == ENOTSUP || code == EOPNOTSUPP || code == ENOSYS ||
+           code == EINVAL;
 }
 
 static bool maps_flock_to_record_locks(int fd)
@@ -150,7 +154,8 @@ static struct err *lock_file(int fd, const char *path)
     return err_errno(errno, "Can't get exclusive lock on file '%s'", path);
 }
 
-/* Open for writing, which record locks ask for; made where missing (`pack-lock` is not there in a new repository). */
+/* Open for writing, which record locks ask for; made where missing (`pack-lock` is not there in a
+ * new repository). */
 static struct err *take_file(int *out, struct store *store, enum lease_kind kind)
 {
     char path[PATH_SIZE];
@@ -193,7 +198,8 @@ struct err *lease_take(struct store *store, enum lease_kind kind)
     return err;
 }
 
-/* Unlocked before it is closed: a hook that is being started may have a copy of the descriptor still. */
+/* Unlocked before it is closed: a hook that is being started may have a copy of the descriptor
+ * still. */
 void lease_drop(struct store *store, enum lease_kind kind)
 {
     struct lease_home *home = store->leases;

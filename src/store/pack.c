@@ -13,8 +13,9 @@ static struct err *is_packed(bool *out, struct store *store, int64_t shard)
     return NULL;
 }
 
-static struct err *put_files(struct piece pieces[2], size_t *count, struct store *store, const char *folder,
-                             struct draft *pack, struct str manifest, mode_t mode)
+static struct err *put_files(struct piece pieces[2], size_t *count, struct store *store,
+                             const char *folder, struct draft *pack, struct str manifest,
+                             mode_t mode)
 {
     struct sync_job jobs[2];
     *count = 1;
@@ -33,7 +34,8 @@ static struct err *put_files(struct piece pieces[2], size_t *count, struct store
     return sync_run(jobs, 2);
 }
 
-struct err *store_put_pack(struct store *store, int64_t shard, struct draft *pack, struct str manifest)
+struct err *store_put_pack(struct store *store, int64_t shard, struct draft *pack,
+                           struct str manifest)
 {
     struct name folder = name_printf("revs/%lld.pack", (long long)shard);
     struct piece pieces[2] = {{.fd = -1}, {.fd = -1}};
@@ -41,8 +43,10 @@ struct err *store_put_pack(struct store *store, int64_t shard, struct draft *pac
     bool made, packed;
     TRY(is_packed(&packed, store, shard));
     if (packed)
-        return err_make(E_FS_GENERAL, "Shard %lld of '%s' is packed already", (long long)shard, store->db);
-    TRY(folder_remove(store, folder.s, NULL)); /* of a pack that was interrupted; no reader looks there */
+        return err_make(E_FS_GENERAL, "Shard %lld of '%s' is packed already", (long long)shard,
+                        store->db);
+    TRY(folder_remove(store, folder.s,
+                      NULL)); /* of a pack that was interrupted; no reader looks there */
     TRY(folder_make(&made, store, folder.s, name_printf("revs/%lld", (long long)shard).s));
     mode_t mode = mode_for_rev(store, (revnum)shard * store->layout.shard_size + 1) & ~(mode_t)0222;
     struct err *err = put_files(pieces, &count, store, folder.s, pack, manifest, mode);
@@ -57,10 +61,12 @@ struct err *store_drop_shard(struct store *store, int64_t shard, bool revprops_t
     bool packed;
     TRY(is_packed(&packed, store, shard));
     if (!packed)
-        return err_make(E_FS_GENERAL, "Shard %lld of '%s' is not packed", (long long)shard, store->db);
+        return err_make(E_FS_GENERAL, "Shard %lld of '%s' is not packed", (long long)shard,
+                        store->db);
     TRY(folder_remove(store, name_printf("revs/%lld", (long long)shard).s, NULL));
     if (!revprops_too)
         return NULL;
     /* Revision 0 keeps its own file for ever. */
-    return folder_remove(store, name_printf("revprops/%lld", (long long)shard).s, shard == 0 ? "0" : NULL);
+    return folder_remove(store, name_printf("revprops/%lld", (long long)shard).s,
+                         shard == 0 ? "0" : NULL);
 }

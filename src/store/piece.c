@@ -54,7 +54,8 @@ static struct err *fill(struct piece *piece, struct store *store, struct str byt
     return set_mode(store, piece->fd, mode, path);
 }
 
-struct err *piece_of_bytes(struct piece *out, struct store *store, struct name name, struct str bytes, mode_t mode)
+struct err *piece_of_bytes(struct piece *out, struct store *store, struct name name,
+                           struct str bytes, mode_t mode)
 {
     char path[PATH_SIZE], folder[PATH_SIZE];
     *out = (struct piece){.name = name, .fd = -1};
@@ -64,7 +65,8 @@ struct err *piece_of_bytes(struct piece *out, struct store *store, struct name n
     return fill(out, store, bytes, mode);
 }
 
-struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct name name, struct str bytes, mode_t mode)
+struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct name name,
+                                 struct str bytes, mode_t mode)
 {
     enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
     char path[PATH_SIZE];
@@ -82,7 +84,8 @@ struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct 
     return fill(out, store, bytes, mode);
 }
 
-struct err *piece_of_draft(struct piece *out, struct store *store, struct name name, struct draft *draft, mode_t mode)
+struct err *piece_of_draft(struct piece *out, struct store *store, struct name name,
+                           struct draft *draft, mode_t mode)
 {
     if (draft->fd < 0)
         return piece_of_bytes(out, store, name, buf_view(&draft->tail), mode);
@@ -132,7 +135,8 @@ static struct err *sync_one(void *arg)
     return NULL;
 }
 
-/* All of them start to be written before the first is waited for: the journal then commits once for many. */
+/* All of them start to be written before the first is waited for: the journal then commits once for
+ * many. */
 struct err *sync_run(struct sync_job *jobs, size_t count)
 {
     if (count == 0 || !store_flushes(jobs->store))

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 enum {
-    TXN_BLOCK_FACTOR = 8,    /* reservations grow 1, 8, 64, 1024: a tool that commits once wastes nothing */
+    TXN_BLOCK_FACTOR =
+        8, /* reservations grow 1, 8, 64, 512, 1024: a tool that commits once wastes nothing */
     TXN_BLOCK_MAX = 1024,
     TXN_FOLDER_NUMBER_MAX = 99999, /* formats 1 and 2 look no further for a free folder */
 };
@@ -73,7 +74,8 @@ void store_set_flush(struct store *store, bool flush)
 /* ---- the head ---- */
 
 /* The bytes of a small file that must be there. */
-static struct err *get_line(struct str *line, struct buf *buf, const struct store *store, const char *name)
+static struct err *get_line(struct str *line, struct buf *buf, const struct store *store,
+                            const char *name)
 {
     bool found;
     size_t pos = 0;
@@ -90,14 +92,14 @@ static struct err *corrupt(const struct store *store, const char *name)
     return err_make(E_FS_CORRUPT, "Corrupt '%s' file in '%s'", name, store->db);
 }
 
-/* "<youngest>", or in formats 1 and 2 "<youngest> <next node id> <next copy id>". Upgraded repositories may have the
- * ids still. */
+/* "<youngest>", or in formats 1 and 2 "<youngest> <next node id> <next copy id>". Upgraded
+ * repositories may have the ids still. */
 static bool parse_head(struct head *out, struct str line, bool ids)
 {
     if (!num_i64(&out->youngest, str_word(&line)) || out->youngest < 0)
         return false;
-    return !ids ||
-           (num_base36(&out->next_node_id, str_word(&line)) && num_base36(&out->next_copy_id, line));
+    return !ids || (num_base36(&out->next_node_id, str_word(&line)) &&
+                    num_base36(&out->next_copy_id, line));
 }
 
 struct err *store_head(struct head *out, struct store *store)
@@ -129,7 +131,8 @@ struct err *store_min_unpacked(revnum *out, struct store *store)
 
 /* ---- transaction names ---- */
 
-/* Move the counter in `txn-current` COUNT numbers on; *FIRST is what it was. The caller holds LEASE_TXN_CURRENT. */
+/* Move the counter in `txn-current` COUNT numbers on; *FIRST is what it was. The caller holds
+ * LEASE_TXN_CURRENT. */
 static struct err *reserve(uint64_t *first, struct store *store, uint64_t count)
 {
     AUTO_BUF(buf);
@@ -144,7 +147,8 @@ static struct err *reserve(uint64_t *first, struct store *store, uint64_t count)
     return file_put(store, "txn-current", str_make(text, n), (struct file_put){.durable = true});
 }
 
-/* Get COUNT more numbers at least; what is left of the last block stays useful where nobody came between. */
+/* Get COUNT more numbers at least; what is left of the last block stays useful where nobody came
+ * between. */
 static struct err *refill(struct store *store, uint64_t count)
 {
     uint64_t left = store->txn_end - store->txn_next, first;
@@ -157,7 +161,8 @@ static struct err *refill(struct store *store, uint64_t count)
     if (left == 0 || first != store->txn_end)
         store->txn_next = first;
     store->txn_end = first + want;
-    store->txn_block = block * TXN_BLOCK_FACTOR < TXN_BLOCK_MAX ? block * TXN_BLOCK_FACTOR : TXN_BLOCK_MAX;
+    store->txn_block =
+        block * TXN_BLOCK_FACTOR < TXN_BLOCK_MAX ? block * TXN_BLOCK_FACTOR : TXN_BLOCK_MAX;
     return NULL;
 }
 
@@ -170,7 +175,8 @@ static bool txn_folder_exists(const struct store *store, revnum base, uint64_t n
     return access(path, F_OK) == 0;
 }
 
-/* Formats 1 and 2 have no counter: COUNT numbers in a row without a folder, behind what we gave last. */
+/* Formats 1 and 2 have no counter: COUNT numbers in a row without a folder, behind what we gave
+ * last. */
 static struct err *find_free(uint64_t *first, struct store *store, revnum base, uint64_t count)
 {
     uint64_t start = store->txn_base == base ? store->txn_next : 1, run = 0;
@@ -184,8 +190,8 @@ static struct err *find_free(uint64_t *first, struct store *store, revnum base, 
         }
     }
     return err_make(E_IO_UNIQUE_NAMES_EXHAUSTED,
-                    "Can't find a free name for a transaction on revision %lld in '%s'", (long long)base,
-                    store->db);
+                    "Can't find a free name for a transaction on revision %lld in '%s'",
+                    (long long)base, store->db);
 }
 
 struct err *store_txn_numbers(uint64_t *first, struct store *store, revnum base, uint64_t count)

@@ -23,11 +23,11 @@
 #include <sys/stat.h>
 
 enum {
-    PATH_SIZE = 4096,            /* a path with its NUL; PATH_MAX of Linux */
-    NAME_SIZE = 320,             /* the part of it below db/ */
-    SYNC_FILES_MAX = 16,         /* above that many files one syncfs is cheaper than a sync of each */
-    RECORD_SIZE_MAX = 1 << 30,   /* a property list of 1 GiB is no property list */
-    DRAFT_MEMORY_MAX = 1 << 20,  /* a draft this large moves from memory to a file */
+    PATH_SIZE = 4096,          /* a path with its NUL; PATH_MAX of Linux */
+    NAME_SIZE = 320,           /* the part of it below db/ */
+    SYNC_FILES_MAX = 16,       /* above that many files one syncfs is cheaper than a sync of each */
+    RECORD_SIZE_MAX = 1 << 30, /* a property list of 1 GiB is no property list */
+    DRAFT_MEMORY_MAX = 1 << 20, /* a draft this large moves from memory to a file */
 };
 
 /* The file or folder of something, relative to db/. */
@@ -42,10 +42,10 @@ struct lease_home;
 
 /* Revisions that store_stage has named and store_publish_staged has not made visible yet. */
 struct staged {
-    revnum first, last;           /* REV_NONE where there are none */
-    int fds[SYNC_FILES_MAX];     /* of the files, while they are few enough to be synced one by one */
-    size_t files;                 /* all of them, also those whose descriptors are closed */
-    struct name *folders;         /* to be synced */
+    revnum first, last;      /* REV_NONE where there are none */
+    int fds[SYNC_FILES_MAX]; /* of the files, while they are few enough to be synced one by one */
+    size_t files;            /* all of them, also those whose descriptors are closed */
+    struct name *folders;    /* to be synced */
     size_t folder_count;
 };
 
@@ -54,19 +54,23 @@ struct store {
     struct disk *disk;
     struct store_layout layout;
     atomic_bool flush;
-    atomic_bool no_tmpfile;        /* the filesystem refused O_TMPFILE */
-    _Atomic(revnum) known_head;    /* as last read; bodies up to it never change */
+    atomic_bool no_tmpfile;         /* the filesystem refused O_TMPFILE */
+    _Atomic(revnum) known_head;     /* as last read; bodies up to it never change */
     _Atomic(revnum) known_unpacked; /* as last read */
-    _Atomic(revnum) staged_last;   /* staged.last, for readers in other threads */
+    _Atomic(revnum) staged_last;    /* staged.last, for readers in other threads */
     struct body_cache *bodies;
-    pthread_mutex_t mutex;         /* over what follows, down to the blank line */
-    struct lease_home *leases;     /* NULL until the first lease */
-    uint64_t txn_next, txn_end;    /* the numbers reserved and not handed out */
-    uint64_t txn_block;            /* how many the next reservation takes */
-    revnum txn_base;               /* formats 1 and 2: the base and number last handed out */
+    pthread_mutex_t mutex;      /* over what follows, down to the blank line */
+    struct lease_home *leases;  /* NULL until the first lease */
+    uint64_t txn_next, txn_end; /* the numbers reserved and not handed out */
+    uint64_t txn_block;         /* how many the next reservation takes */
+    revnum txn_base;            /* formats 1 and 2: the base and number last handed out */
 
     struct staged staged; /* under LEASE_WRITE */
-    int sync_fd;          /* db/, open since before the first unsynced write: syncfs reports errors since then */
+    struct lent *lent;    /* under LEASE_WRITE; see lend.c */
+    pthread_t lender;
+    atomic_bool lends;
+    int sync_fd; /* db/, open since before the first unsynced write: syncfs reports errors since
+                    then */
 };
 
 /* ---- files.c ---- */
@@ -76,50 +80,67 @@ void path_of(char out[PATH_SIZE], const struct store *store, const char *name);
 void path_folder(char out[PATH_SIZE], const char *path);
 
 struct name name_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-struct name name_rev(const struct store *store, revnum rev);            /* revs/0/5, revs/5 */
-struct name name_rev_folder(const struct store *store, revnum rev);     /* revs/0, revs */
-struct name name_revprops(const struct store *store, revnum rev);       /* revprops/0/5, revprops/5 */
+struct name name_rev(const struct store *store, revnum rev);        /* revs/0/5, revs/5 */
+struct name name_rev_folder(const struct store *store, revnum rev); /* revs/0, revs */
+struct name name_revprops(const struct store *store, revnum rev);   /* revprops/0/5, revprops/5 */
 struct name name_revprops_folder(const struct store *store, revnum rev);
 
+/* open(2) for reading. Descriptors may run out where many arenas hold bodies: then those that the
+ * cache holds are given up first. */
+int file_open(const struct store *store, const char *path);
 /* Append the whole file NAME; *FOUND false where there is none. */
 struct err *file_get(struct buf *out, bool *found, const struct store *store, const char *name);
 
 /* How a file is replaced. */
 struct file_put {
-    mode_t mode;      /* of a new file; 0: 0666 less the umask. An existing file keeps its mode */
-    bool durable;     /* synced with its folder, unless the store does not flush */
+    mode_t mode;  /* of a new file; 0: 0666 less the umask. An existing file keeps its mode */
+    bool durable; /* synced with its folder, unless the store does not flush */
 };
 /* Replace NAME by BYTES in one step. The folder must exist: else ENOENT. */
 struct err *file_put(struct store *store, const char *name, struct str bytes, struct file_put how);
-/* The two halves of it, for who has other things to sync in between: a temporary file beside NAME, and the rename. */
+/* The two halves of it, for who has other things to sync in between: a temporary file beside NAME,
+ * and the rename. */
 struct err *file_put_prepare(int *fd, char temp[PATH_SIZE], struct store *store, const char *name,
                              struct str bytes, mode_t mode);
 struct err *file_put_rename(struct store *store, const char *temp, const char *name);
 
 /* A new file of a unique name in FOLDER (absolute), open for reading and writing. */
 struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store, const char *folder);
-struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t offset, const char *path);
+struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t offset,
+                      const char *path);
 struct err *set_mode(struct store *store, int fd, mode_t mode, const char *path);
 
-/* Make the folder NAME with the mode of folder LIKE (or, where that is missing, of db/); *MADE false where it is there already. */
+/* Make the folder NAME with the mode of folder LIKE (or, where that is missing, of db/); *MADE
+ * false where it is there already. */
 struct err *folder_make(bool *made, struct store *store, const char *name, const char *like);
-/* Remove the folder NAME and the files in it except the one called KEEP (then the folder stays too); absent is fine. */
+/* Remove the folder NAME and the files in it except the one called KEEP (then the folder stays
+ * too); absent is fine. */
 struct err *folder_remove(struct store *store, const char *name, const char *keep);
-struct err *folder_sync(struct store *store, const char *name); /* nothing where the store does not flush */
+struct err *folder_sync(struct store *store,
+                        const char *name); /* nothing where the store does not flush */
 static inline bool store_flushes(struct store *store)
 {
     return atomic_load_explicit(&store->flush, memory_order_relaxed);
 }
-/* The entries of folder NAME for which KEEP_IF says true (all where NULL), sorted, without "." and ".."; none where it is missing. */
-struct err *folder_list(struct str **names, size_t *count, const struct store *store, const char *name,
-                        bool (*keep_if)(struct str entry), struct arena *arena);
+/* The entries of folder NAME for which KEEP_IF says true (all where NULL), sorted, without "." and
+ * ".."; none where it is missing. */
+struct err *folder_list(struct str **names, size_t *count, const struct store *store,
+                        const char *name, bool (*keep_if)(struct str entry), struct arena *arena);
 
 /* ---- body.c ---- */
 
 struct body_cache *body_cache_new(void);
 void body_cache_free(struct body_cache *cache);
-/* Forget the descriptors of loose bodies from FROM on: their files are about to be replaced or removed. */
+/* Forget the descriptors of loose bodies from FROM on: their files are about to be replaced or
+ * removed. */
 void bodies_forget(struct store *store, revnum from);
+void bodies_forget_all(const struct store *store);
+
+/* ---- lend.c ---- */
+
+/* The body of REV where the calling thread has lent it, a reference; or NULL. */
+struct body *lent_find(struct store *store, revnum rev);
+struct err *lent_read(const struct body *body, const struct span *spans, size_t count);
 
 /* ---- draft.c ---- */
 
@@ -136,10 +157,12 @@ struct err *draft_flush(struct draft *draft);
 
 /* ---- piece.c ---- */
 
-/* Open a file without a name in FOLDER (absolute), or one with a temporary name where the filesystem has none (*TEMP, else NULL). */
+/* Open a file without a name in FOLDER (absolute), or one with a temporary name where the
+ * filesystem has none (*TEMP, else NULL). */
 struct err *unnamed_open(int *fd, char **temp, struct store *store, const char *folder);
 
-/* A file on its way to its name: written, then synced, then named, so that no crash shows a half one. */
+/* A file on its way to its name: written, then synced, then named, so that no crash shows a half
+ * one. */
 struct piece {
     struct name name;
     int fd;              /* -1: nothing here */
@@ -147,10 +170,13 @@ struct piece {
     struct draft *draft; /* whose descriptor FD is, or NULL */
     bool named;
 };
-struct err *piece_of_bytes(struct piece *out, struct store *store, struct name name, struct str bytes, mode_t mode);
+struct err *piece_of_bytes(struct piece *out, struct store *store, struct name name,
+                           struct str bytes, mode_t mode);
 /* The same, but under its name at once: where nothing waits for the disk. */
-struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct name name, struct str bytes, mode_t mode);
-struct err *piece_of_draft(struct piece *out, struct store *store, struct name name, struct draft *draft, mode_t mode);
+struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct name name,
+                                 struct str bytes, mode_t mode);
+struct err *piece_of_draft(struct piece *out, struct store *store, struct name name,
+                           struct draft *draft, mode_t mode);
 /* What is under the name already (a left-over) is replaced. */
 struct err *piece_name(struct piece *piece, struct store *store);
 /* Close the files and, unless they are to stay, remove them. */
@@ -164,7 +190,8 @@ struct sync_job {
 };
 /* Sync them in parallel, which the disk merges; nothing where the store does not flush. */
 struct err *sync_run(struct sync_job *jobs, size_t count);
-/* Sync the whole filesystem; FD (a descriptor there) was opened before the first write that matters, so that no error of it is missed. */
+/* Sync the whole filesystem; FD (a descriptor there) was opened before the first write that
+ * matters, so that no error of it is missed. */
 struct err *sync_filesystem(struct store *store, int fd);
 struct err *sync_filesystem_open(int *fd, struct store *store);
 

@@ -6,8 +6,9 @@
  *                                                          and that file    wait 2
  *     rename it over `current` .......................... sync db/         wait 3
  *
- * A file gets its name only after its content is safe, since `svnadmin recover` takes the highest revision that it
- * finds for the youngest. Nothing is visible before the rename; nothing is acknowledged before wait 3. */
+ * A file gets its name only after its content is safe, since `svnadmin recover` takes the highest
+ * revision that it finds for the youngest. Nothing is visible before the rename; nothing is
+ * acknowledged before wait 3. */
 #include "store/posix_int.h"
 
 #include "base/num.h"
@@ -25,11 +26,14 @@ static void head_text(struct buf *out, const struct store *store, struct head he
         buf_printf(out, "%lld\n", (long long)head.youngest);
         return;
     }
-    size_t node = num_to_base36(ids[0], head.next_node_id), copy = num_to_base36(ids[1], head.next_copy_id);
-    buf_printf(out, "%lld %.*s %.*s\n", (long long)head.youngest, (int)node, ids[0], (int)copy, ids[1]);
+    size_t node = num_to_base36(ids[0], head.next_node_id),
+           copy = num_to_base36(ids[1], head.next_copy_id);
+    buf_printf(out, "%lld %.*s %.*s\n", (long long)head.youngest, (int)node, ids[0], (int)copy,
+               ids[1]);
 }
 
-/* The next revision's number must be FIRST. A store that was just created has no `current`; its first is revision 0. */
+/* The next revision's number must be FIRST. A store that was just created has no `current`; its
+ * first is revision 0. */
 static struct err *check_head(struct store *store, revnum first)
 {
     struct head head;
@@ -42,12 +46,13 @@ static struct err *check_head(struct store *store, revnum first)
     err_free(err);
     if (youngest + 1 == first)
         return NULL;
-    return err_make(E_FS_TXN_OUT_OF_DATE, "Revision %lld can't follow revision %lld in '%s'", (long long)first,
-                    (long long)youngest, store->db);
+    return err_make(E_FS_TXN_OUT_OF_DATE, "Revision %lld can't follow revision %lld in '%s'",
+                    (long long)first, (long long)youngest, store->db);
 }
 
 /* Wait 2 with the folders JOBS (room for one more behind them), then wait 3. */
-static struct err *move_head(struct store *store, struct head head, struct sync_job *jobs, size_t count)
+static struct err *move_head(struct store *store, struct head head, struct sync_job *jobs,
+                             size_t count)
 {
     AUTO_BUF(text);
     char temp[PATH_SIZE];
@@ -64,8 +69,8 @@ static struct err *move_head(struct store *store, struct head head, struct sync_
     TRY(file_put_rename(store, temp, "current"));
     store->known_head = head.youngest;
     return err_wrap(folder_sync(store, ""), 0,
-                    "Revision %lld is in '%s', but may not survive a failure of power", (long long)head.youngest,
-                    store->db);
+                    "Revision %lld is in '%s', but may not survive a failure of power",
+                    (long long)head.youngest, store->db);
 }
 
 /* ---- folders ---- */
@@ -84,10 +89,10 @@ static void folders_add(struct folders *folders, struct name name)
     folders->list[folders->count++] = name;
 }
 
-/* FOLDER of TOP is there, and will be synced; with TOP where it may be new: also if it is the left-over of a commit
- * that did not come to its sync. */
-static struct err *folder_need(struct folders *folders, struct store *store, struct name folder, const char *top,
-                               bool first_of_shard)
+/* FOLDER of TOP is there, and will be synced; with TOP where it may be new: also if it is the
+ * left-over of a commit that did not come to its sync. */
+static struct err *folder_need(struct folders *folders, struct store *store, struct name folder,
+                               const char *top, bool first_of_shard)
 {
     char path[PATH_SIZE];
     bool made = false;
@@ -102,7 +107,8 @@ static struct err *folder_need(struct folders *folders, struct store *store, str
     return NULL;
 }
 
-static struct err *folders_of_batch(struct folders *out, struct store *store, const struct publication *batch, size_t count)
+static struct err *folders_of_batch(struct folders *out, struct store *store,
+                                    const struct publication *batch, size_t count)
 {
     int64_t shard_size = store->layout.shard_size;
     for (size_t i = 0; i < count; i++) {
@@ -117,7 +123,8 @@ static struct err *folders_of_batch(struct folders *out, struct store *store, co
 }
 
 /* The jobs that sync FOLDERS, and room for EXTRA more. */
-static struct sync_job *folder_jobs(struct store *store, const struct folders *folders, size_t extra)
+static struct sync_job *folder_jobs(struct store *store, const struct folders *folders,
+                                    size_t extra)
 {
     struct sync_job *jobs = mem_alloc((folders->count + extra) * sizeof(*jobs));
     for (size_t i = 0; i < folders->count; i++)
@@ -133,8 +140,8 @@ struct pieces {
 };
 
 /* Where NAMED they get their names as they are written (drafts that are files: at the end). */
-static struct err *write_batch(struct pieces *out, struct store *store, const struct publication *batch, size_t count,
-                               bool named)
+static struct err *write_batch(struct pieces *out, struct store *store,
+                               const struct publication *batch, size_t count, bool named)
 {
     mode_t mode = mode_for_rev(store, batch[0].rev);
     out->list = mem_zalloc(2 * count * sizeof(*out->list));
@@ -150,7 +157,8 @@ static struct err *write_batch(struct pieces *out, struct store *store, const st
             TRY(piece_of_draft(piece, store, name, draft, mode));
         piece = &out->list[out->count++];
         name = name_revprops(store, batch[i].rev);
-        TRY((named ? piece_of_bytes_named : piece_of_bytes)(piece, store, name, batch[i].revprops, mode));
+        TRY((named ? piece_of_bytes_named : piece_of_bytes)(piece, store, name, batch[i].revprops,
+                                                            mode));
     }
     return NULL;
 }
@@ -173,8 +181,8 @@ static struct err *sync_batch(const struct pieces *pieces, struct store *store, 
     return sync_run(jobs, pieces->count);
 }
 
-static struct err *publish_pieces(struct pieces *pieces, struct store *store, const struct publication *batch,
-                                  size_t count, struct head head)
+static struct err *publish_pieces(struct pieces *pieces, struct store *store,
+                                  const struct publication *batch, size_t count, struct head head)
 {
     struct folders folders = {0};
     struct sync_job *jobs = NULL;
@@ -198,7 +206,8 @@ out:
     return err;
 }
 
-struct err *store_publish(struct store *store, const struct publication *batch, size_t count, struct head next_ids)
+struct err *store_publish(struct store *store, const struct publication *batch, size_t count,
+                          struct head next_ids)
 {
     struct pieces pieces = {0};
     assert(count > 0 && store->staged.first == REV_NONE);
@@ -241,7 +250,8 @@ static struct err *staged_add(struct store *store, const struct piece *piece)
     return NULL;
 }
 
-static struct err *stage_pieces(struct pieces *pieces, struct store *store, const struct publication *batch, size_t count)
+static struct err *stage_pieces(struct pieces *pieces, struct store *store,
+                                const struct publication *batch, size_t count)
 {
     struct folders folders = {store->staged.folders, store->staged.folder_count};
     struct err *err = folders_of_batch(&folders, store, batch, count);

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 enum {
-    RECORD_NAME_MAX = 200, /* of one component; leaves room for folders and suffix in a struct name */
+    RECORD_NAME_MAX =
+        200, /* of one component; leaves room for folders and suffix in a struct name */
     LOCK_DIGEST_SIZE = 32,
     LOCK_FOLDER_SIZE = 3,
 };
@@ -18,8 +19,8 @@ enum {
 
 static bool is_component(struct str s)
 {
-    return s.n > 0 && s.n <= RECORD_NAME_MAX && str_find(s, '/') == SIZE_MAX && str_find(s, '\0') == SIZE_MAX &&
-           !str_eq(s, S(".")) && !str_eq(s, S(".."));
+    return s.n > 0 && s.n <= RECORD_NAME_MAX && str_find(s, '/') == SIZE_MAX &&
+           str_find(s, '\0') == SIZE_MAX && !str_eq(s, S(".")) && !str_eq(s, S(".."));
 }
 
 static bool is_digest(struct str s)
@@ -104,14 +105,16 @@ static struct name name_record(const struct store *store, struct record_key key)
 static struct err *find(struct name *out, const struct store *store, struct record_key key)
 {
     if (!has_valid_name(key))
-        return err_make(E_BAD_FILENAME, "'%.*s' can't be the name of a file in '%s'", STR(key.name), store->db);
+        return err_make(E_BAD_FILENAME, "'%.*s' can't be the name of a file in '%s'", STR(key.name),
+                        store->db);
     *out = name_record(store, key);
     return NULL;
 }
 
 static bool is_durable(enum record_kind kind)
 {
-    return kind != RECORD_LOCK && kind != RECORD_TXN && kind != RECORD_TXN_PROTOREV && kind != RECORD_NODE_ORIGIN;
+    return kind != RECORD_LOCK && kind != RECORD_TXN && kind != RECORD_TXN_PROTOREV &&
+           kind != RECORD_NODE_ORIGIN;
 }
 
 /* ---- get ---- */
@@ -125,7 +128,8 @@ struct err *record_get(struct buf *out, bool *found, struct store *store, struct
 
 /* ---- put ---- */
 
-/* The mode of revision 0's file, which is that of all committed data; 0444 in a store that has none yet. */
+/* The mode of revision 0's file, which is that of all committed data; 0444 in a store that has none
+ * yet. */
 static mode_t mode_of_data(const struct store *store)
 {
     char path[PATH_SIZE];
@@ -153,7 +157,8 @@ static mode_t mode_of_new(const struct store *store, enum record_kind kind)
 }
 
 /* Make the folder NAME below folder PARENT, in the likeness of LIKE. */
-static struct err *make_below(struct store *store, const char *parent, struct name name, const char *like, bool durable)
+static struct err *make_below(struct store *store, const char *parent, struct name name,
+                              const char *like, bool durable)
 {
     bool made;
     TRY(folder_make(&made, store, name.s, like));
@@ -166,23 +171,26 @@ static struct err *make_folders(struct store *store, struct record_key key)
     struct str txn, file;
     switch (key.kind) {
     case RECORD_REVPROPS:
-        return make_below(store, "revprops", name_revprops_folder(store, key.rev), "revprops", true);
+        return make_below(store, "revprops", name_revprops_folder(store, key.rev), "revprops",
+                          true);
     case RECORD_REVPROP_MANIFEST:
     case RECORD_REVPROP_PACK:
         return make_below(store, "revprops", name_printf("revprops/%lld.pack", (long long)key.rev),
                           name_printf("revprops/%lld", (long long)key.rev).s, true);
     case RECORD_LOCK:
         TRY(make_below(store, "", name_printf("locks"), "", false));
-        return make_below(store, "locks", name_printf("locks/%.*s", LOCK_FOLDER_SIZE, key.name.p), "", false);
+        return make_below(store, "locks", name_printf("locks/%.*s", LOCK_FOLDER_SIZE, key.name.p),
+                          "", false);
     case RECORD_TXN:
         split_txn(&txn, &file, key.name);
-        return make_below(store, "transactions", name_printf("transactions/%.*s.txn", STR(txn)), "transactions",
-                          false);
+        return make_below(store, "transactions", name_printf("transactions/%.*s.txn", STR(txn)),
+                          "transactions", false);
     case RECORD_TXN_PROTOREV:
         if (store->layout.txn_current)
             return make_below(store, "", name_printf("txn-protorevs"), "", false);
-        return make_below(store, "transactions", name_printf("transactions/%.*s.txn", STR(key.name)),
-                          "transactions", false);
+        return make_below(store, "transactions",
+                          name_printf("transactions/%.*s.txn", STR(key.name)), "transactions",
+                          false);
     case RECORD_NODE_ORIGIN:
         return make_below(store, "", name_printf("node-origins"), "", false);
     default:
@@ -223,7 +231,8 @@ struct err *record_delete(struct store *store, struct record_key key)
     path_folder(folder, path);
     if (store->disk->unlink(store->disk, path) != 0)
         return errno == ENOENT ? NULL : err_errno(errno, "Can't remove file '%s'", path);
-    if (is_durable(key.kind) && store_flushes(store) && store->disk->sync_folder(store->disk, folder) != 0)
+    if (is_durable(key.kind) && store_flushes(store) &&
+        store->disk->sync_folder(store->disk, folder) != 0)
         return err_errno(errno, "Can't flush folder '%s' to disk", folder);
     return NULL;
 }
@@ -268,8 +277,9 @@ static bool is_no_temporary(struct str entry)
 }
 
 /* The names in FOLDER that KEEP_IF accepts, less a suffix of four bytes where they have one. */
-static struct err *scan_folder(struct str **names, size_t *count, struct store *store, const char *folder,
-                               bool (*keep_if)(struct str), size_t suffix, struct arena *arena)
+static struct err *scan_folder(struct str **names, size_t *count, struct store *store,
+                               const char *folder, bool (*keep_if)(struct str), size_t suffix,
+                               struct arena *arena)
 {
     TRY(folder_list(names, count, store, folder, keep_if, arena));
     for (size_t i = 0; i < *count; i++)
@@ -277,14 +287,16 @@ static struct err *scan_folder(struct str **names, size_t *count, struct store *
     return NULL;
 }
 
-static struct err *scan_locks(struct str **names, size_t *count, struct store *store, struct arena *arena)
+static struct err *scan_locks(struct str **names, size_t *count, struct store *store,
+                              struct arena *arena)
 {
     struct str *folders, *digests;
     size_t folder_count, n;
     AUTO_BUF(all);
     TRY(folder_list(&folders, &folder_count, store, "locks", is_lock_folder, arena));
     for (size_t i = 0; i < folder_count; i++) {
-        TRY(folder_list(&digests, &n, store, name_printf("locks/%.*s", STR(folders[i])).s, is_digest, arena));
+        TRY(folder_list(&digests, &n, store, name_printf("locks/%.*s", STR(folders[i])).s,
+                        is_digest, arena));
         if (n > 0)
             buf_add(&all, digests, n * sizeof(*digests));
     }
@@ -295,8 +307,8 @@ static struct err *scan_locks(struct str **names, size_t *count, struct store *s
     return NULL;
 }
 
-struct err *record_scan(struct str **names, size_t *count, struct store *store, enum record_kind kind,
-                        struct arena *arena)
+struct err *record_scan(struct str **names, size_t *count, struct store *store,
+                        enum record_kind kind, struct arena *arena)
 {
     switch (kind) {
     case RECORD_TXN:
@@ -308,7 +320,8 @@ struct err *record_scan(struct str **names, size_t *count, struct store *store, 
     case RECORD_NODE_ORIGIN:
         return scan_folder(names, count, store, "node-origins", is_no_temporary, 0, arena);
     default:
-        return err_make(E_UNSUPPORTED_FEATURE, "Records of kind %d can't be listed in '%s'", (int)kind, store->db);
+        return err_make(E_UNSUPPORTED_FEATURE, "Records of kind %d can't be listed in '%s'",
+                        (int)kind, store->db);
     }
 }
 
@@ -318,8 +331,8 @@ struct err *record_scan(struct str **names, size_t *count, struct store *store, 
 static bool place_of(struct name *folder, struct store *store, struct record_key key)
 {
     int64_t shard_size = store->layout.shard_size;
-    bool packed = key.kind == RECORD_REVPROPS && store->layout.revprop_packs && shard_size > 0 && key.rev > 0 &&
-                  key.rev < store->known_unpacked;
+    bool packed = key.kind == RECORD_REVPROPS && store->layout.revprop_packs && shard_size > 0 &&
+                  key.rev > 0 && key.rev < store->known_unpacked;
     if (packed) {
         *folder = name_printf("revprops/%lld.pack", (long long)(key.rev / shard_size));
         return true;
@@ -333,7 +346,8 @@ static bool place_of(struct name *folder, struct store *store, struct record_key
     return false;
 }
 
-/* A change within the clock's grain of another cannot be told from it; no clock of a filesystem is coarser than FAT's. */
+/* A change within the clock's grain of another cannot be told from it; no clock of a filesystem is
+ * coarser than FAT's. */
 static bool is_settled(const struct timespec *changed)
 {
     enum { GRAIN_SECONDS = 2 };

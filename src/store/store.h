@@ -61,7 +61,8 @@ struct body {
     bool packed;
     uint64_t size;     /* bytes */
     uint64_t identity; /* names this body in cache keys; a pack that replaces files gets another one */
-    int fd;            /* private to the store */
+    int fd;              /* private to the store */
+    struct draft *draft; /* private to the store: where it is lent */
 };
 
 struct span {
@@ -106,6 +107,10 @@ struct publication {
  * disk whatever the size of the batch. NEXT_IDS: formats 1 and 2. E_FS_TXN_OUT_OF_DATE where the head is another. On an error no
  * revision of the batch is visible. */
 struct err *store_publish(struct store *store, const struct publication *batch, size_t count, struct head next_ids);
+/* Let the calling thread read revision REV, which is in the making, from DRAFT as if it were published: the members of a batch stand on each other.
+ * The caller holds LEASE_WRITE, keeps the draft unchanged, and calls store_unlend, from the same thread, before it drops either. */
+void store_lend(struct store *store, revnum rev, struct draft *draft);
+void store_unlend(struct store *store);
 /* For a load: write and name the files of BATCH without sync and without moving the head; store_publish_flush then syncs all that was
  * staged as one set and moves the head to the last. Bodies staged can be read at once by this process. */
 struct err *store_stage(struct store *store, const struct publication *batch, size_t count);
