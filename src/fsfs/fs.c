@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/fs.h"
 #include "base/num.h"
+#include "fsfs/commit.h"
 #include "fsfs/repcache.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -182,6 +183,7 @@ void fsfs_close(struct fsfs *fs)
     if (!fs)
         return;
     repcache_close(fs);
+    commit_queue_free(fs->queue);
     if (fs->store)
         store_close(fs->store);
     free(fs);

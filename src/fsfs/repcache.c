@@ -37,7 +37,7 @@ struct repcache {
 
     pthread_mutex_t mutex; /* over all down to the blank line */
     pthread_cond_t wake, written;
-    struct batch waiting, writing;
+    struct batch held, waiting, writing;
     struct known known;
     bool has_writer, stop, hurry, writer_broken, warned;
     struct err *writer_err; /* the first since the last flush */
@@ -296,6 +296,34 @@ void repcache_offer(struct fsfs *fs, const struct repcache_row *rows, size_t n)
     pthread_mutex_unlock(&rc->mutex);
 }
 
+void repcache_hold(struct fsfs *fs, const struct repcache_row *rows, size_t n)
+{
+    struct repcache *rc = fs->repcache;
+    pthread_mutex_lock(&rc->mutex);
+    for (size_t i = 0; i < n; i++)
+        batch_add(&rc->held, &rows[i]);
+    pthread_mutex_unlock(&rc->mutex);
+}
+
+void repcache_release(struct fsfs *fs)
+{
+    struct repcache *rc = fs->repcache;
+    pthread_mutex_lock(&rc->mutex);
+    struct batch held = rc->held;
+    rc->held = (struct batch){0};
+    pthread_mutex_unlock(&rc->mutex);
+    repcache_offer(fs, held.rows, held.n);
+    batch_clear(&held);
+}
+
+void repcache_forget(struct fsfs *fs)
+{
+    struct repcache *rc = fs->repcache;
+    pthread_mutex_lock(&rc->mutex);
+    batch_clear(&rc->held);
+    pthread_mutex_unlock(&rc->mutex);
+}
+
 struct err *repcache_flush(struct fsfs *fs)
 {
     struct repcache *rc = fs->repcache;
@@ -323,6 +351,7 @@ void repcache_close(struct fsfs *fs)
     if (rc->has_writer)
         pthread_join(rc->writer, NULL);
     err_free(rc->writer_err); /* has been told as a warning */
+    batch_clear(&rc->held);
     repcache_db_close(rc->reader);
     known_forget(&rc->known);
     pthread_cond_destroy(&rc->wake);
@@ -346,6 +375,8 @@ static enum answer find_in_memory(struct repcache_row *out, struct repcache *rc,
     const struct repcache_row *row = batch_find(&rc->waiting, sha1);
     if (!row)
         row = batch_find(&rc->writing, sha1);
+    if (!row)
+        row = batch_find(&rc->held, sha1);
     if (row) {
         *out = *row;
         answer = ANSWER_YES;

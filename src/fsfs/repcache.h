@@ -22,6 +22,11 @@ void repcache_init(struct fsfs *fs);
 struct err *repcache_find(struct repcache_row *out, bool *found, struct fsfs *fs, const uint8_t sha1[SHA1_SIZE]);
 /* Offer rows of a commit that is visible now. */
 void repcache_offer(struct fsfs *fs, const struct repcache_row *rows, size_t n);
+/* For revisions that are staged but not visible yet (a load): rows that this process finds at once and that go nowhere until repcache_release offers
+ * them all, after the head has moved; or repcache_forget drops them. */
+void repcache_hold(struct fsfs *fs, const struct repcache_row *rows, size_t n);
+void repcache_release(struct fsfs *fs);
+void repcache_forget(struct fsfs *fs);
 /* Wait until everything offered is in the file; the first error of the writer since the last call. */
 struct err *repcache_flush(struct fsfs *fs);
 /* Call FN for each row (verify, build-repcache); stops at its first error. Missing database: no rows. */

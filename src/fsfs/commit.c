@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fsfs/commit.h"
+#include "base/path.h"
+#include "fsfs/commit_write.h"
+#include "fsfs/locks.h"
+#include "fsfs/verify.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { BATCH_MAX = 64 }; /* transactions; more would make the first ones wait long for the last */
+
+/* One committer and its transaction. */
+struct member {
+    struct member *next;
+    struct txn *txn;
+    const struct commit_options *options;
+    bool done;
+    struct err *err;
+    revnum rev;
+    char date[DATE_LONG_SIZE + 1];
+    struct buf revprops;
+    struct written written;
+};
+
+struct commit_queue {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* a batch is done, or nobody leads */
+    struct member *first, **last;
+    bool led; /* somebody is at work on a batch */
+};
+
+/* ---- one transaction ---- */
+
+/* Properties that speak about the transaction, not about the revision. */
+static const struct str txn_only_props[] = {
+    {"svn:check-locks", 15},
+    {"svn:check-ood", 13},
+    {"svn:client-date", 15},
+};
+
+static void make_revprops(struct buf *out, char date[DATE_LONG_SIZE + 1], struct txn *txn)
+{
+    struct proplist *props = &txn->revprops;
+    for (size_t i = 0; i < sizeof txn_only_props / sizeof *txn_only_props; i++)
+        proplist_set(props, txn_only_props[i], NULL);
+    if (!txn->keep_date) {
+        char now[DATE_LONG_SIZE + 1];
+        date_format(now, date_now_us());
+        struct str value = {now, DATE_LONG_SIZE};
+        proplist_set(props, S("svn:date"), &value);
+    }
+    const struct str *stored = proplist_get(props, S("svn:date"));
+    size_t n = stored && stored->n <= DATE_LONG_SIZE ? stored->n : 0;
+    memcpy(date, stored ? stored->p : "", n);
+    date[n] = '\0';
+    hashdump_format(out, props->list, props->n, S("END"));
+}
+
+/* May the committer change every path? What a deletion or addition covers is asked once. */
+static struct err *check_locks(const struct txn *txn, const struct commit_options *options)
+{
+    AUTO_ARENA(arena);
+    size_t n;
+    const struct change *list = txn_sorted_changes(&n, txn, arena);
+    struct str covered = {0}, rest;
+    for (size_t i = 0; i < n; i++) {
+        if (covered.n && path_skip_ancestor(&rest, covered, list[i].path))
+            continue;
+        bool recursive = list[i].action != CHANGE_MODIFY;
+        TRY(locks_allow(txn->fs, list[i].path, recursive, options->user, options->tokens, options->token_count));
+        if (recursive)
+            covered = list[i].path;
+    }
+    return NULL;
+}
+
+static struct err *bring_up_to_date(struct txn *txn, revnum youngest, const struct commit_options *options)
+{
+    if (txn->base == youngest)
+        return NULL;
+    if (options->no_merge)
+        return err_make(E_FS_TXN_OUT_OF_DATE, "Transaction '%.*s' is based on revision %lld, not on %lld",
+                        STR(txn->name), (long long)txn->base, (long long)youngest);
+    return txn_merge(txn, youngest);
+}
+
+/* Make M the revision after HEAD, in its draft. HEAD moves only where all went well. */
+static struct err *member_prepare(struct member *m, struct head *head)
+{
+    struct txn *txn = m->txn;
+    struct head after = *head;
+    TRY(bring_up_to_date(txn, head->youngest, m->options));
+    if (m->options->check_locks)
+        TRY(check_locks(txn, m->options));
+    make_revprops(&m->revprops, m->date, txn);
+    m->rev = head->youngest + 1;
+    TRY(commit_write(&m->written, txn, m->rev, &after));
+    *head = after;
+    return NULL;
+}
+
+/* ---- a batch ---- */
+
+/* Nothing that was cached of revisions that did not come to be may be found again. */
+static void forget_unborn(struct fsfs *fs)
+{
+    static atomic_uint count;
+    AUTO_BUF(name);
+    buf_printf(&name, "%s %s after failure %u", fs->instance, store_path(fs->store), atomic_fetch_add(&count, 1));
+    __atomic_store_n(&fs->cache_space, cache_space(buf_view(&name)), __ATOMIC_RELAXED);
+}
+
+struct batch {
+    struct publication list[BATCH_MAX];
+    size_t n;
+};
+
+/* Lend the member's draft, so that those behind it (and verification) can read it. */
+static void member_join(struct batch *batch, struct member *m, struct fsfs *fs)
+{
+    batch->list[batch->n++] = (struct publication){m->rev, m->txn->draft, buf_view(&m->revprops)};
+    store_lend(fs->store, m->rev, m->txn->draft);
+    written_to_cache(&m->written, fs, m->rev);
+}
+
+static struct err *batch_prepare(struct batch *batch, struct head *head, struct member *members, struct fsfs *fs)
+{
+    TRY(store_head(head, fs->store));
+    for (struct member *m = members; m; m = m->next) {
+        if ((m->err = member_prepare(m, head)))
+            continue;
+        member_join(batch, m, fs);
+        if (fs->config.verify_before_commit)
+            TRY(verify_revision(fs, m->rev));
+    }
+    return NULL;
+}
+
+/* All of the batch, under the lease. An error is everybody's who has none of his own. */
+static struct err *batch_commit(struct member *members, struct fsfs *fs)
+{
+    struct batch batch = {.n = 0};
+    struct head head;
+    TRY(lease_take(fs->store, LEASE_WRITE));
+    struct err *err = batch_prepare(&batch, &head, members, fs);
+    if (!err && batch.n)
+        err = store_publish(fs->store, batch.list, batch.n, head);
+    store_unlend(fs->store);
+    if (err)
+        forget_unborn(fs);
+    lease_drop(fs->store, LEASE_WRITE);
+    return err;
+}
+
+static struct err *err_copy(const struct err *err)
+{
+    if (!err)
+        return NULL;
+    struct err *cause = err_copy(err->cause);
+    return cause ? err_wrap(cause, err->code, "%s", err->text) : err_make(err->code, "%s", err->text);
+}
+
+static void batch_lead(struct member *members, struct fsfs *fs)
+{
+    struct err *err = batch_commit(members, fs);
+    for (struct member *m = members; m; m = m->next) {
+        if (!m->err)
+            m->err = err_copy(err);
+        if (!m->err)
+            repcache_offer(fs, m->written.rows, m->written.row_count);
+    }
+    err_free(err);
+}
+
+/* ---- the queue ---- */
+
+static struct commit_queue *queue_of(struct fsfs *fs)
+{
+    struct commit_queue *queue = __atomic_load_n(&fs->queue, __ATOMIC_ACQUIRE), *made;
+    if (queue)
+        return queue;
+    made = mem_zalloc(sizeof *made);
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_cond_init(&made->changed, NULL);
+    made->last = &made->first;
+    if (__atomic_compare_exchange_n(&fs->queue, &queue, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return made;
+    commit_queue_free(made); /* another thread was first */
+    return queue;
+}
+
+void commit_queue_free(struct commit_queue *queue)
+{
+    if (!queue)
+        return;
+    pthread_mutex_destroy(&queue->mutex);
+    pthread_cond_destroy(&queue->changed);
+    free(queue);
+}
+
+/* Take up to BATCH_MAX members off the queue. */
+static struct member *queue_take(struct commit_queue *queue)
+{
+    struct member *members = queue->first, **end = &queue->first;
+    for (size_t n = 0; *end && n < BATCH_MAX; n++)
+        end = &(*end)->next;
+    queue->first = *end;
+    if (!*end)
+        queue->last = &queue->first;
+    *end = NULL;
+    return members;
+}
+
+/* Wait until M is committed; lead batches while nobody else does. */
+static void queue_run(struct commit_queue *queue, struct member *m, struct fsfs *fs)
+{
+    pthread_mutex_lock(&queue->mutex);
+    *queue->last = m;
+    queue->last = &m->next;
+    while (!m->done) {
+        if (queue->led) {
+            pthread_cond_wait(&queue->changed, &queue->mutex);
+            continue;
+        }
+        queue->led = true;
+        struct member *members = queue_take(queue);
+        pthread_mutex_unlock(&queue->mutex);
+        batch_lead(members, fs);
+        pthread_mutex_lock(&queue->mutex);
+        queue->led = false;
+        for (struct member *next; members; members = next) {
+            next = members->next; /* its thread may go as soon as the mutex is free */
+            members->done = true;
+        }
+        pthread_cond_broadcast(&queue->changed);
+    }
+    pthread_mutex_unlock(&queue->mutex);
+}
+
+struct err *txn_commit(revnum *rev, char date[DATE_LONG_SIZE + 1], struct txn *txn, const struct commit_options *options)
+{
+    struct fsfs *fs = txn->fs;
+    struct member m = {.txn = txn, .options = options};
+    m.err = txn_settle(txn);
+    if (!m.err)
+        queue_run(queue_of(fs), &m, fs);
+    if (!m.err) {
+        *rev = m.rev;
+        txn->loaded = false; /* what there is of it on disk goes with it */
+        if (date)
+            memcpy(date, m.date, sizeof m.date);
+    }
+    buf_free(&m.revprops);
+    written_free(&m.written);
+    txn_abort(txn);
+    return m.err;
+}
+
+/* ---- loads ---- */
+
+struct load_commits {
+    struct fsfs *fs;
+    struct head head;      /* the last revision staged */
+    revnum published;
+};
+
+struct err *load_commits_begin(struct load_commits **out, struct fsfs *fs)
+{
+    struct head head;
+    TRY(lease_take(fs->store, LEASE_WRITE));
+    struct err *err = store_head(&head, fs->store);
+    if (err) {
+        lease_drop(fs->store, LEASE_WRITE);
+        return err;
+    }
+    struct load_commits *lc = mem_zalloc(sizeof *lc);
+    *lc = (struct load_commits){.fs = fs, .head = head, .published = head.youngest};
+    *out = lc;
+    return NULL;
+}
+
+static struct err *load_add(struct member *m, struct load_commits *lc)
+{
+    struct fsfs *fs = lc->fs;
+    struct head head = lc->head;
+    TRY(txn_settle(m->txn));
+    TRY(member_prepare(m, &head));
+    struct publication publication = {m->rev, m->txn->draft, buf_view(&m->revprops)};
+    TRY(store_stage(fs->store, &publication, 1));
+    lc->head = head;
+    written_to_cache(&m->written, fs, m->rev);
+    repcache_hold(fs, m->written.rows, m->written.row_count);
+    return fs->config.verify_before_commit ? verify_revision(fs, m->rev) : NULL;
+}
+
+struct err *load_commits_add(revnum *rev, struct load_commits *lc, struct txn *txn)
+{
+    static const struct commit_options plain;
+    struct member m = {.txn = txn, .options = &plain};
+    struct err *err = load_add(&m, lc);
+    if (!err)
+        *rev = m.rev;
+    buf_free(&m.revprops);
+    written_free(&m.written);
+    txn_abort(txn);
+    return err;
+}
+
+struct err *load_commits_flush(struct load_commits *lc)
+{
+    struct fsfs *fs = lc->fs;
+    if (lc->head.youngest == lc->published)
+        return NULL;
+    TRY(store_publish_staged(fs->store, lc->head));
+    lc->published = lc->head.youngest;
+    repcache_release(fs);
+    return NULL;
+}
+
+struct err *load_commits_end(struct load_commits *lc)
+{
+    struct err *err = load_commits_flush(lc);
+    if (err) {
+        repcache_forget(lc->fs);
+        forget_unborn(lc->fs);
+    }
+    lease_drop(lc->fs->store, LEASE_WRITE);
+    free(lc);
+    return err;
+}

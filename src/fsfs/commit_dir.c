@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of a changed directory. Most of it is the text that it had before: that is copied in runs, and the same runs are the delta, with no
+ * search. A folder of ten thousand entries costs one pass over its bytes. */
+#include "base/num.h"
+#include "fsfs/commit_write.h"
+#include <stdlib.h>
+
+/* ---- entries in text form ---- */
+
+/* One "K <n> LF key LF V <n> LF value LF" at *POS; false where there is none. */
+static bool number_line(size_t *n, struct str text, size_t *pos, char letter)
+{
+    struct str line;
+    uint64_t number;
+    if (!str_line(&line, text, pos) || line.n < 3 || line.p[0] != letter || line.p[1] != ' ' ||
+        !num_u64(&number, str_skip(line, 2)) || number >= text.n - *pos)
+        return false;
+    *n = (size_t)number;
+    return text.p[*pos + *n] == '\n';
+}
+
+static bool entry_take(struct str *name, struct str text, size_t *pos)
+{
+    size_t at = *pos, n;
+    if (!number_line(&n, text, &at, 'K'))
+        return false;
+    *name = str_make(text.p + at, n);
+    at += n + 1;
+    if (!number_line(&n, text, &at, 'V'))
+        return false;
+    *pos = at + n + 1;
+    return true;
+}
+
+static void entry_append(struct buf *out, struct str name, const struct txn_child *child)
+{
+    struct dirent_fs entry = {name, child->node ? child->node->nr.id : child->id, child->kind};
+    AUTO_BUF(whole);
+    dir_format(&whole, &entry, 1);
+    buf_add(out, whole.p, whole.n - (sizeof "END\n" - 1));
+}
+
+/* ---- runs ---- */
+
+static void run_add(struct dir_text *dt, bool is_old, size_t at, size_t n)
+{
+    if (n == 0)
+        return;
+    struct dir_run *last = dt->run_count ? &dt->runs[dt->run_count - 1] : NULL;
+    if (last && last->is_old == is_old && last->at + last->n == at) {
+        last->n += n;
+        return;
+    }
+    if (dt->run_count == dt->run_cap) {
+        dt->run_cap = dt->run_cap ? 2 * dt->run_cap : 16;
+        dt->runs = mem_realloc(dt->runs, dt->run_cap * sizeof *dt->runs);
+    }
+    dt->runs[dt->run_count++] = (struct dir_run){is_old, at, n};
+}
+
+static void keep(struct dir_text *dt, struct str old, size_t at, size_t n)
+{
+    run_add(dt, true, at, n);
+    buf_add(&dt->text, old.p + at, n);
+}
+
+/* Put CHILD in the place of the old bytes AT .. AT + N (none where it is new). What both share at either end stays a copy. */
+static void put(struct dir_text *dt, struct str old, size_t at, size_t n, struct str name, const struct txn_child *child)
+{
+    if (child->kind == NODE_NONE)
+        return;
+    size_t start = dt->text.n;
+    entry_append(&dt->text, name, child);
+    size_t length = dt->text.n - start, shorter = length < n ? length : n, front = 0, back = 0;
+    while (front < shorter && dt->text.p[start + front] == old.p[at + front])
+        front++;
+    while (back < shorter - front && dt->text.p[dt->text.n - 1 - back] == old.p[at + n - 1 - back])
+        back++;
+    run_add(dt, true, at, front);
+    run_add(dt, false, start + front, length - front - back);
+    run_add(dt, true, at + n - back, back);
+}
+
+/* False where OLD is not a sorted dump: then nothing of it can be used. */
+static bool merge_runs(struct dir_text *dt, struct str old, const struct txn_node *dir, const struct str *names, size_t count)
+{
+    size_t pos = 0, next = 0;
+    struct str before = {0}, name;
+    for (;;) {
+        size_t start = pos;
+        bool more = entry_take(&name, old, &pos);
+        if (more && start && str_cmp(before, name) >= 0)
+            return false;
+        for (; next < count && (!more || str_cmp(names[next], name) < 0); next++)
+            put(dt, old, start, 0, names[next], map_get(dir->over, names[next]));
+        if (!more)
+            break;
+        if (next < count && str_eq(names[next], name)) {
+            put(dt, old, start, pos - start, name, map_get(dir->over, name));
+            next++;
+        } else {
+            keep(dt, old, start, pos - start);
+        }
+        before = name;
+    }
+    if (!str_eq(str_skip(old, pos), S("END\n")))
+        return false;
+    keep(dt, old, pos, old.n - pos);
+    return true;
+}
+
+static struct err *make_afresh(struct dir_text *dt, struct txn *txn, const struct txn_node *dir, struct arena *arena)
+{
+    struct dirent_fs *list;
+    size_t n;
+    TRY(txn_node_entries(&list, &n, txn, dir, arena));
+    free(dt->runs);
+    dt->runs = NULL;
+    dt->run_count = dt->run_cap = 0;
+    buf_clear(&dt->text);
+    dir_format(&dt->text, list, n);
+    return NULL;
+}
+
+struct err *dir_text_make(struct dir_text *out, struct txn *txn, const struct txn_node *dir)
+{
+    AUTO_ARENA(arena);
+    *out = (struct dir_text){0};
+    const struct noderev *from = dir->from;
+    if (!from || !from->has_text || from->text.rev == REV_NONE || !rep_is_whole(&from->text))
+        return make_afresh(out, txn, dir, arena);
+    const struct blob *old;
+    TRY(rep_text(&old, txn->fs, &from->text, arena));
+    size_t count;
+    const struct str *names = txn_dir_over(&count, dir, arena);
+    buf_reserve(&out->text, old->n + 128 * count);
+    return merge_runs(out, blob_str(old), dir, names, count) ? NULL : make_afresh(out, txn, dir, arena);
+}
+
+void dir_text_free(struct dir_text *dt)
+{
+    buf_free(&dt->text);
+    free(dt->runs);
+    *dt = (struct dir_text){0};
+}
+
+/* ---- the delta ---- */
+
+/* A window in the making. */
+struct window {
+    struct delta_window window;
+    struct buf ops, new_data;
+};
+
+static void window_op(struct window *w, enum delta_op_kind kind, size_t offset, size_t n)
+{
+    struct delta_op op = {kind, (uint32_t)offset, (uint32_t)n};
+    buf_add(&w->ops, &op, sizeof op);
+    w->window.target_length += (uint32_t)n;
+}
+
+/* Take as much of RUN from AT on as the window may hold: the bytes taken. */
+static size_t window_take(struct window *w, const struct dir_text *dt, const struct dir_run *run, size_t at)
+{
+    struct delta_window *window = &w->window;
+    size_t room = SVNDIFF_WINDOW_MAX - window->target_length;
+    size_t n = run->n - at < room ? run->n - at : room;
+    if (!run->is_old) {
+        window_op(w, DELTA_NEW, w->new_data.n, n);
+        buf_add(&w->new_data, dt->text.p + run->at + at, n);
+        return n;
+    }
+    uint64_t from = run->at + at;
+    if (window->source_length == 0)
+        window->source_offset = from;
+    uint64_t reach = window->source_offset + SVNDIFF_WINDOW_MAX;
+    if (from >= reach)
+        return 0; /* the view cannot stretch so far: the next window's */
+    if (n > reach - from)
+        n = (size_t)(reach - from);
+    window_op(w, DELTA_SOURCE, (size_t)(from - window->source_offset), n);
+    window->source_length = (uint32_t)(from + n - window->source_offset);
+    return n;
+}
+
+void dir_text_delta(struct buf *out, const struct dir_text *dt, const struct svndiff_params *params)
+{
+    struct window w = {0};
+    svndiff_put_header(out, params->version);
+    size_t run = 0, at = 0;
+    uint64_t source_end = 0;
+    while (run < dt->run_count) {
+        w.window = (struct delta_window){.source_offset = source_end};
+        buf_clear(&w.ops);
+        buf_clear(&w.new_data);
+        while (run < dt->run_count && w.window.target_length < SVNDIFF_WINDOW_MAX) {
+            size_t taken = window_take(&w, dt, &dt->runs[run], at);
+            if (taken == 0)
+                break;
+            at += taken;
+            if (at == dt->runs[run].n) {
+                run++;
+                at = 0;
+            }
+        }
+        w.window.ops = (struct delta_op *)w.ops.p;
+        w.window.op_count = w.ops.n / sizeof *w.window.ops;
+        w.window.new_data = buf_view(&w.new_data);
+        svndiff_put_window(out, &w.window, params);
+        source_end = w.window.source_offset + w.window.source_length;
+    }
+    buf_free(&w.ops);
+    buf_free(&w.new_data);
+}
