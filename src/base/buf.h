@@ -13,9 +13,10 @@ struct buf {
 };
 
 void buf_free(struct buf *buf);
-void buf_reserve(struct buf *buf, size_t extra); /* room for EXTRA more bytes */
-char *buf_grow(struct buf *buf,
-               size_t extra); /* EXTRA uninitialised bytes appended; where they start */
+/* Room for EXTRA more bytes. */
+void buf_reserve(struct buf *buf, size_t extra);
+/* EXTRA uninitialised bytes appended; where they start. */
+char *buf_grow(struct buf *buf, size_t extra);
 void buf_add(struct buf *buf, const void *p, size_t n);
 void buf_str(struct buf *buf, struct str s);
 void buf_cstr(struct buf *buf, const char *s);

@@ -30,8 +30,8 @@ void *cache_get(struct cache_key key, struct arena *arena);
 void cache_put(struct cache_key key, struct shared *object);
 void cache_remove(struct cache_key key);
 
-void cache_set_limit(
-    size_t bytes); /* the option -M; default: an eighth of the machine's memory, at most 512 MiB */
+/* The option -M; by default an eighth of the machine's memory, at most 512 MiB. */
+void cache_set_limit(size_t bytes);
 size_t cache_limit(void);
 
 struct cache_stats {

@@ -112,8 +112,8 @@ static bool take_text(struct str *s, struct str text)
     return true;
 }
 
-/* False before 1970, which no Subversion accepts. The parts carry over: second 73 is the next
- * minute's 13. */
+/* False before 1970, which no Subversion accepts, and where the time does not fit. The parts carry
+ * over: second 73 is the next minute's 13. */
 static bool to_us(int64_t *us, const struct parts *d, int64_t zone_seconds)
 {
     if (d->month < 1 || d->month > 12)
@@ -122,8 +122,8 @@ static bool to_us(int64_t *us, const struct parts *d, int64_t zone_seconds)
     if (days < 0)
         return false;
     int64_t seconds = ((days * 24 + d->hour) * 60 + d->minute) * 60 + d->second - zone_seconds;
-    *us = seconds * us_per_second + d->us;
-    return true;
+    return !__builtin_mul_overflow(seconds, us_per_second, us) &&
+           !__builtin_add_overflow(*us, d->us, us);
 }
 
 enum { NUMBER_DIGITS = 9, YEAR_DIGITS = 5 };

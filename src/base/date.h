@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* date.h - the time forms of Subversion; see formats.md 15. Times are microseconds since 1970, UTC.
- */
+/* date.h - the time forms of Subversion. Times are microseconds since 1970, UTC. */
 #ifndef VARVE_BASE_DATE_H
 #define VARVE_BASE_DATE_H
 

@@ -24,7 +24,7 @@ void sha1_of(uint8_t out[SHA1_SIZE], struct str bytes);
 void hmac_md5(uint8_t out[MD5_SIZE], struct str key, struct str message);
 
 /* Plain FNV-1a, 32 bit; and the four-lane form that FSFS 7's P2L index holds, incrementally
- * (formats.md 8.2: four streams over bytes i mod 4, tail added at the end). */
+ * (four streams over bytes i mod 4, the tail added at the end). */
 uint32_t fnv1a_32(struct str bytes);
 uint32_t fnv1a_32x4(struct str bytes);
 struct fnv1a_32x4 {

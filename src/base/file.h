@@ -10,8 +10,8 @@
 /* The whole file, NUL behind it. Errors: errno values with the path: "Can't open file 'P': ...".
  * More than LIMIT bytes: E_INCOMPLETE_DATA. */
 struct err *file_read_all(struct buf *out, const char *path, size_t limit);
-struct err *file_write_all(const char *path, struct str content,
-                           unsigned mode); /* create or truncate */
+/* Create PATH with MODE, or replace what is in it. */
+struct err *file_write_all(const char *path, struct str content, unsigned mode);
 bool file_exists(const char *path);
 bool dir_exists(const char *path);
 bool dir_is_empty(const char *path);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.h - hashing for tables in memory. Not stable between processes: the seed is drawn at start,
- * so that nobody outside can choose names that all fall into one slot. Never for anything on disk.
- */
+/* hash.h - hashing for tables in memory, never for anything on disk: the seed is drawn when the
+ * process starts, so that nobody outside can choose names that all fall into one slot. */
 #ifndef VARVE_BASE_HASH_H
 #define VARVE_BASE_HASH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ini.h - configuration files in Subversion's INI dialect; see config.md 2.
+/* ini.h - configuration files in Subversion's INI dialect.
  *
  * '#' comments in column 1 only, "key = value" or "key: value", lines that start with white space
  * continue a value, %(name)s is replaced from the same section or [DEFAULT], a UTF-8 BOM is

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open addressing with linear probing; entries move back when one is removed, so that there are no
- * tombstones. Keys stand in an arena, which is made anew when most of it belongs to removed keys.
- */
+ * tombstones. Keys stand in an arena, made anew when most of it belongs to removed ones. */
 #include "base/map.h"
 #include "base/buf.h"
 #include "base/hash.h"

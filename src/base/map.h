@@ -11,9 +11,10 @@ struct map;
 struct map *map_new(void);
 void map_free(struct map *map, void (*free_value)(void *)); /* free_value may be NULL */
 void *map_get(const struct map *map, struct str key);       /* NULL where absent */
-void *map_put(struct map *map, struct str key,
-              void *value); /* returns the value replaced, or NULL; VALUE not NULL */
-void *map_remove(struct map *map, struct str key); /* returns the value removed, or NULL */
+/* VALUE is not NULL; returns the value that it replaces, or NULL. */
+void *map_put(struct map *map, struct str key, void *value);
+/* Returns the value removed, or NULL. */
+void *map_remove(struct map *map, struct str key);
 size_t map_count(const struct map *map);
 
 /* Cursor: size_t pos = 0; while (map_next(map, &pos, &key, &value)) ... ; no changes meanwhile. */

@@ -192,8 +192,7 @@ struct err *path_check_bytes(struct str path)
     return NULL;
 }
 
-/* The length of the well-formed sequence that starts at P with N bytes left; 0 where there is none.
- */
+/* The length of the well-formed sequence at P, where N bytes are left; 0 where there is none. */
 static size_t utf8_sequence(const unsigned char *p, size_t n)
 {
     unsigned char low = 0x80, high = 0xbf; /* what the second byte may be */

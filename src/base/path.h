@@ -16,8 +16,8 @@ bool path_is_relative(struct str path);  /* a relative path as defined above */
  * "/a/./b"). A ".." stays as it is, so that the path is not canonical and names nothing. */
 struct str path_canonicalize(struct str path, struct arena *arena);
 
-struct str path_join(struct str parent, struct str relative,
-                     struct arena *arena); /* absolute or relative parent; "" and "/" fine */
+/* PARENT is absolute or relative; "" and "/" are fine. */
+struct str path_join(struct str parent, struct str relative, struct arena *arena);
 struct str path_dirname(struct str path);  /* of "/a" is "/"; of "a" is ""; of "/" is "/" */
 struct str path_basename(struct str path); /* of "/" and "" is "" */
 
@@ -30,10 +30,10 @@ bool path_next(struct str *component, struct str *rest);
 /* Order for trees: a directory directly before its children ("/a", "/a/b", "/a-b"). */
 int path_cmp(struct str a, struct str b);
 
-struct str path_uri_encode(struct str path,
-                           struct arena *arena); /* as svn clients expect in URLs */
-bool path_uri_decode(struct str *out, struct str uri,
-                     struct arena *arena); /* false on a bad %-escape or an encoded NUL */
+/* As svn clients expect in URLs. */
+struct str path_uri_encode(struct str path, struct arena *arena);
+/* False on a bad %-escape or an encoded NUL. */
+bool path_uri_decode(struct str *out, struct str uri, struct arena *arena);
 
 /* E_FS_PATH_SYNTAX where a path has a byte that no Subversion path may have (controls, invalid
  * UTF-8 is reported by callers that care). */

@@ -2,8 +2,7 @@
 /* shared.h - reference-counted immutable objects, and blobs, the plainest of them.
  *
  * A type that is to be shared starts with a `struct shared` and sets `destroy`. After it has
- * been handed to anybody else it never changes. Counting is atomic; any thread may hold references.
- */
+ * been handed to anybody else it never changes. Counting is atomic: any thread may hold one. */
 #ifndef VARVE_BASE_SHARED_H
 #define VARVE_BASE_SHARED_H
 

@@ -32,8 +32,7 @@ static inline bool str_eq(struct str a, struct str b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Byte order, a prefix before the longer: <0, 0, >0. The order of names in directories and lists.
- */
+/* Byte order, a prefix before the longer: <0, 0, >0. The order of names in directories. */
 static inline int str_cmp(struct str a, struct str b)
 {
     size_t n = a.n < b.n ? a.n : b.n;

@@ -34,8 +34,8 @@ struct err *writer_printf(struct writer *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 struct err *writer_flush(struct writer *w);
 void writer_close(struct writer *w); /* NULL is fine */
-struct writer *writer_of_fd(int fd, bool close_fd, size_t buffer_bytes,
-                            const char *name); /* buffered */
+/* Buffered: what fits waits for writer_flush. */
+struct writer *writer_of_fd(int fd, bool close_fd, size_t buffer_bytes, const char *name);
 struct writer *writer_of_buf(struct buf *buf);
 
 #endif

@@ -28,8 +28,7 @@ static void queue_remove(struct task *task)
     *(task->next ? &task->next->prev : &newest) = task->prev;
 }
 
-/* Run TASK, which is off the queue. The mutex is held on entry and on return, and free meanwhile.
- */
+/* Run TASK, which is off the queue. The mutex is held on entry and return, free meanwhile. */
 static void task_run(struct task *task)
 {
     task->state = TASK_RUNNING;

@@ -22,8 +22,7 @@ struct task {
 
 /* Queue TASK, whose memory the caller keeps until task_wait has returned. */
 void task_start(struct task *task);
-/* Wait for it; run it here if no worker has begun. Returns its error, which the caller then owns.
- */
+/* Wait for it; run it here if no worker has begun. The caller owns the error. */
 struct err *task_wait(struct task *task);
 bool task_done(struct task *task); /* finished already (then task_wait does not block) */
 

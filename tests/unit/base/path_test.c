@@ -158,22 +158,10 @@ static void only_well_formed_utf8_is_valid(void **state)
                           "\xf0\x90\x80\x80",
                           "\xf4\x8f\xbf\xbf",
                           "12345678\xc3\xa4"};
-    const char *bad[] = {"\x80",
-                         "\xc0\x80",
-                         "\xc1\xbf",
-                         "\xc2",
-                         "\xc2\x41",
-                         "\xe0\x9f\xbf",
-                         "\xed\xa0\x80",
-                         "\xef\xbf",
-                         "\xef\xbf\x41",
-                         "\xf5\x80\x80",
-                         "\xf0\x8f\xbf\xbf",
-                         "\xf4\x90\x80\x80",
-                         "\xff",
-                         "12345678\xc3",
-                         "1234567\xe4"
-                         "1"};
+    const char *bad[] = {"\x80",         "\xc0\x80",     "\xc1\xbf",         "\xc2",
+                         "\xc2\x41",     "\xe0\x9f\xbf", "\xed\xa0\x80",     "\xef\xbf",
+                         "\xef\xbf\x41", "\xf5\x80\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+                         "\xff",         "12345678\xc3", "1234567\xe4z"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(utf8_is_valid(str_of(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
