@@ -28,9 +28,4 @@ struct err *hook_post_lock(const struct repo *repo, const struct str *paths, siz
 struct err *hook_pre_unlock(const struct repo *repo, struct str path, struct str user, struct str token, bool break_lock);
 struct err *hook_post_unlock(const struct repo *repo, const struct str *paths, size_t n, struct str user);
 
-/* Change a revision property as a server does: validation (svn: names must be UTF-8 with LF, dates valid), the hooks around it. EXPECTED as in revprop_set. */
-struct err *repo_change_revprop(struct repo *repo, revnum rev, struct str user, struct str name, const struct str *value, const struct str *const *expected);
-/* E_BAD_PROPERTY_VALUE, E_BAD_PROPERTY_VALUE_EOL, E_BAD_PROP_KIND where a client may not store this. */
-struct err *prop_check(struct str name, const struct str *value);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_revprop.c - revision properties, read and changed. */
 #include "fsfs/revprops.h"
-#include "repo/hooks.h"
+#include "repo/prop_change.h"
 #include "svn/session_int.h"
 
 static struct err *read_props(const struct props **props, struct session *s, revnum rev)

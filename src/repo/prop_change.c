@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "repo/prop_change.h"
+
+#include "base/date.h"
+#include "base/path.h"
+#include "fsfs/revprops.h"
+#include "repo/hooks.h"
+
+/* Names that clients keep for themselves. */
+static bool is_regular(struct str name)
+{
+    return !str_starts(name, S("svn:wc:")) && !str_starts(name, S("svn:entry:"));
+}
+
+struct err *prop_check(struct str name, const struct str *value)
+{
+    int64_t us;
+    if (!is_regular(name))
+        return err_make(E_REPOS_BAD_ARGS, "Storage of non-regular property '%.*s' disallowed through the repository interface", STR(name));
+    if (!value || !str_starts(name, S("svn:")))
+        return NULL;
+    if (!utf8_is_valid(*value))
+        return err_make(E_BAD_PROPERTY_VALUE, "Cannot accept '%.*s' property because it is not encoded in UTF-8", STR(name));
+    if (str_find(*value, '\r') != SIZE_MAX)
+        return err_wrap(err_make(E_BAD_PROPERTY_VALUE_EOL, "Value of '%.*s' has a carriage return", STR(name)), E_BAD_PROPERTY_VALUE,
+                        "Cannot accept '%.*s' property because it is not encoded using LF line endings", STR(name));
+    if (str_eq(name, S("svn:date")) && !date_parse(&us, *value))
+        return err_make(E_BAD_PROPERTY_VALUE, "Cannot accept '%.*s' property because it is not a date: '%.*s'", STR(name), STR(*value));
+    return NULL;
+}
+
+struct err *repo_change_revprop(struct repo *repo, revnum rev, struct str user, struct str name, const struct str *value, const struct str *const *expected)
+{
+    AUTO_ARENA(arena);
+    const struct props *props;
+    TRY(prop_check(name, value));
+    TRY(revprops_get(&props, repo->fs, rev, NULL, arena));
+    const struct str *old = props_get(props, name);
+    char action = !value ? 'D' : old ? 'M' : 'A';
+    TRY(hook_pre_revprop_change(repo, rev, user, name, action, value));
+    TRY(revprop_set(repo->fs, rev, name, value, expected));
+    return hook_post_revprop_change(repo, rev, user, name, action, old);
+}
