@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "repo/commit_edit.h"
+
+#include "base/num.h"
+#include "base/path.h"
+#include "repo/hooks.h"
+#include "repo/prop_change.h"
+#include "repo/tree.h"
+#include <stdlib.h>
+
+/* A file or folder that the client has opened. */
+struct edit_node {
+    struct str path;      /* absolute; owned */
+    revnum base_rev;      /* what the client has; REV_NONE: it is new in this edit */
+    bool was_copied;      /* it, or a folder above, was copied in this edit: what is below is the copy's */
+    struct txn_text *text;
+};
+
+struct commit_edit {
+    struct repo *repo;
+    struct commit_params params; /* views of the caller, who outlives us */
+    struct txn *txn;
+    char *txn_name;
+    struct edit_node **nodes; /* by number */
+    size_t node_cap;
+    struct arena *scratch;
+};
+
+/* ---- the table of open nodes ---- */
+
+static struct edit_node *node_at(const struct commit_edit *ce, uint64_t number)
+{
+    return number < ce->node_cap ? ce->nodes[number] : NULL;
+}
+
+static struct err *need_node(struct edit_node **out, const struct commit_edit *ce, uint64_t number)
+{
+    *out = node_at(ce, number);
+    return *out ? NULL : err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "Edit of a node that is not open");
+}
+
+static void add_node(struct commit_edit *ce, uint64_t number, struct str path, revnum base_rev, bool was_copied)
+{
+    if (number >= ce->node_cap) {
+        size_t cap = ce->node_cap ? ce->node_cap : 64;
+        while (cap <= number)
+            cap *= 2;
+        ce->nodes = mem_realloc(ce->nodes, cap * sizeof *ce->nodes);
+        memset(ce->nodes + ce->node_cap, 0, (cap - ce->node_cap) * sizeof *ce->nodes);
+        ce->node_cap = cap;
+    }
+    struct edit_node *node = mem_zalloc(sizeof *node + path.n);
+    memcpy(node + 1, path.p, path.n);
+    *node = (struct edit_node){.path = str_make((char *)(node + 1), path.n), .base_rev = base_rev, .was_copied = was_copied};
+    ce->nodes[number] = node;
+}
+
+static void close_node(struct commit_edit *ce, uint64_t number)
+{
+    struct edit_node *node = node_at(ce, number);
+    if (!node)
+        return;
+    if (node->text)
+        txn_text_abandon(node->text);
+    free(node);
+    ce->nodes[number] = NULL;
+}
+
+/* ---- checks ---- */
+
+static struct err *out_of_date(struct str path, enum node_kind kind)
+{
+    const char *what = kind == NODE_DIR ? "Directory " : kind == NODE_FILE ? "File " : "";
+    return err_make(E_FS_TXN_OUT_OF_DATE, "%s'%.*s' is out of date", what, STR(path));
+}
+
+static struct err *need_right(const struct commit_edit *ce, struct str path, int right, bool recursive)
+{
+    if (access_allowed(ce->params.access, path, right, recursive))
+        return NULL;
+    return err_make(right == ACCESS_WRITE ? E_AUTHZ_UNWRITABLE : E_AUTHZ_UNREADABLE, "Access denied");
+}
+
+/* The kind of node at PATH in the transaction, and the revision in which it was last changed (REV_NONE: in this transaction). */
+static struct err *look(enum node_kind *kind, revnum *created, struct commit_edit *ce, struct str path)
+{
+    const struct txn_node *node;
+    TRY(txn_find(&node, ce->txn, path));
+    *kind = node ? txn_node_kind(node) : NODE_NONE;
+    *created = !node || txn_node_is_mutable(node) ? REV_NONE : txn_node_noderev(node)->id.rev;
+    return NULL;
+}
+
+/* A client that says which revision it has must have the one that the transaction is made from. */
+static struct err *check_current(struct commit_edit *ce, struct str path, revnum base_rev)
+{
+    enum node_kind kind;
+    revnum created;
+    TRY(look(&kind, &created, ce, path));
+    if (base_rev != REV_NONE && created != REV_NONE && base_rev < created)
+        return out_of_date(path, kind);
+    return NULL;
+}
+
+/* ---- events ---- */
+
+static struct str full_path(const struct commit_edit *ce, struct str relative)
+{
+    return path_join(ce->params.base_path, relative, ce->scratch);
+}
+
+static struct err *on_delete(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct str path = full_path(ce, event->path);
+    enum node_kind kind;
+    revnum created;
+    TRY(need_right(ce, path, ACCESS_WRITE, true));
+    TRY(look(&kind, &created, ce, path));
+    if (kind == NODE_NONE)
+        return out_of_date(path, kind);
+    TRY(check_current(ce, path, event->rev));
+    return txn_delete(ce->txn, path);
+}
+
+static struct err *add_copy(struct commit_edit *ce, const struct edit_event *event, struct str path, const struct edit_node *parent)
+{
+    enum node_kind kind;
+    revnum created;
+    if (event->copy_rev == REV_NONE)
+        return err_make(E_FS_GENERAL, "Got source path but no source revision for '%.*s'", STR(path));
+    TRY(look(&kind, &created, ce, path));
+    if (kind != NODE_NONE && !parent->was_copied)
+        return out_of_date(path, kind);
+    TRY(need_right(ce, event->copy_path, ACCESS_READ, event->kind == EDIT_ADD_DIR));
+    return txn_copy(ce->txn, path, event->copy_rev, event->copy_path);
+}
+
+static struct err *on_add(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct str path = full_path(ce, event->path);
+    struct edit_node *parent;
+    bool is_dir = event->kind == EDIT_ADD_DIR, copied = event->copy_path.p;
+    TRY(need_node(&parent, ce, event->parent));
+    TRY(path_check_bytes(path));
+    TRY(need_right(ce, path, ACCESS_WRITE, copied && is_dir));
+    if (copied)
+        TRY(add_copy(ce, event, path, parent));
+    else
+        TRY(is_dir ? txn_make_dir(ce->txn, path) : txn_make_file(ce->txn, path));
+    add_node(ce, event->node, path, REV_NONE, copied || parent->was_copied);
+    return NULL;
+}
+
+static struct err *on_open(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct str path = full_path(ce, event->path);
+    struct edit_node *parent;
+    enum node_kind kind;
+    revnum created;
+    TRY(need_node(&parent, ce, event->parent));
+    TRY(look(&kind, &created, ce, path));
+    if (event->kind == EDIT_OPEN_DIR) {
+        if (kind == NODE_NONE)
+            return err_make(E_FS_NOT_DIRECTORY, "Path '%.*s' not present", STR(path));
+    } else {
+        TRY(need_right(ce, path, ACCESS_READ, false));
+        if (created != REV_NONE && event->rev != REV_NONE && event->rev < created)
+            return out_of_date(path, kind);
+        if (kind == NODE_NONE)
+            return out_of_date(path, kind);
+    }
+    add_node(ce, event->node, path, event->rev, parent->was_copied);
+    return NULL;
+}
+
+static struct err *on_open_root(struct commit_edit *ce, const struct edit_event *event)
+{
+    enum node_kind kind;
+    revnum created;
+    TRY(look(&kind, &created, ce, ce->params.base_path));
+    if (kind != NODE_DIR)
+        return err_make(E_FS_NOT_FOUND, "Path '%.*s' not present", STR(ce->params.base_path));
+    add_node(ce, event->node, ce->params.base_path, event->rev, false);
+    return NULL;
+}
+
+static struct err *on_prop(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct edit_node *node;
+    const struct str *value = event->value.p ? &event->value : NULL;
+    TRY(need_node(&node, ce, event->node));
+    TRY(need_right(ce, node->path, ACCESS_WRITE, false));
+    if (event->kind == EDIT_DIR_PROP)
+        TRY(check_current(ce, node->path, node->base_rev));
+    TRY(prop_check(event->name, value));
+    return txn_set_prop(ce->txn, node->path, event->name, value);
+}
+
+static struct err *parse_md5(uint8_t md5[MD5_SIZE], struct str hex)
+{
+    if (!num_unhex(md5, MD5_SIZE, hex))
+        return err_make(E_BAD_CHECKSUM_PARSE, "'%.*s' is no MD5 checksum", STR(hex));
+    return NULL;
+}
+
+static struct err *on_text_begin(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct edit_node *node;
+    uint8_t md5[MD5_SIZE];
+    TRY(need_node(&node, ce, event->node));
+    TRY(need_right(ce, node->path, ACCESS_WRITE, false));
+    if (event->md5.p)
+        TRY(parse_md5(md5, event->md5));
+    if (node->text)
+        return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent a second text", STR(node->path));
+    return txn_delta_begin(&node->text, ce->txn, node->path, event->md5.p ? md5 : NULL);
+}
+
+static struct err *on_text_chunk(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct edit_node *node;
+    TRY(need_node(&node, ce, event->node));
+    if (!node->text)
+        return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent text out of turn", STR(node->path));
+    return txn_delta_write(node->text, event->text);
+}
+
+/* The client says what the file must be now, whether it sent a text or not. */
+static struct err *check_unsent_text(struct commit_edit *ce, struct str path, const uint8_t md5[MD5_SIZE])
+{
+    const struct txn_node *node;
+    uint8_t actual[MD5_SIZE];
+    TRY(txn_find(&node, ce->txn, path));
+    if (!node)
+        return out_of_date(path, NODE_FILE);
+    const struct noderev *noderev = txn_node_noderev(node);
+    if (noderev->has_text)
+        memcpy(actual, noderev->text.md5, MD5_SIZE);
+    else
+        md5_of(actual, S(""));
+    if (memcmp(actual, md5, MD5_SIZE) == 0)
+        return NULL;
+    return checksum_mismatch(md5, actual, MD5_SIZE, "Checksum mismatch for resulting fulltext\n(%.*s)", STR(path));
+}
+
+static struct err *on_close_file(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct edit_node *node;
+    uint8_t md5[MD5_SIZE];
+    struct err *err = NULL;
+    TRY(need_node(&node, ce, event->node));
+    if (event->md5.p)
+        TRY(parse_md5(md5, event->md5));
+    if (node->text) {
+        struct txn_text *text = node->text;
+        node->text = NULL;
+        err = txn_text_end(text, event->md5.p ? md5 : NULL, NULL);
+    } else if (event->md5.p) {
+        err = check_unsent_text(ce, node->path, md5);
+    }
+    close_node(ce, event->node);
+    return err;
+}
+
+static struct err *dispatch(struct commit_edit *ce, const struct edit_event *event)
+{
+    switch (event->kind) {
+    case EDIT_OPEN_ROOT:
+        return on_open_root(ce, event);
+    case EDIT_DELETE:
+        return on_delete(ce, event);
+    case EDIT_ADD_DIR:
+    case EDIT_ADD_FILE:
+        return on_add(ce, event);
+    case EDIT_OPEN_DIR:
+    case EDIT_OPEN_FILE:
+        return on_open(ce, event);
+    case EDIT_DIR_PROP:
+    case EDIT_FILE_PROP:
+        return on_prop(ce, event);
+    case EDIT_TEXT_BEGIN:
+        return on_text_begin(ce, event);
+    case EDIT_TEXT_CHUNK:
+        return on_text_chunk(ce, event);
+    case EDIT_CLOSE_FILE:
+        return on_close_file(ce, event);
+    case EDIT_CLOSE_DIR:
+        close_node(ce, event->node);
+        return NULL;
+    case EDIT_TEXT_END: /* the text is complete; close-file says what it must be */
+        return NULL;
+    default:
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Editor command out of place in a commit");
+    }
+}
+
+struct err *commit_edit_event(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct arena_mark mark = arena_mark(ce->scratch);
+    struct err *err = dispatch(ce, event);
+    arena_rewind(ce->scratch, mark);
+    return err;
+}
+
+/* ---- beginning and end ---- */
+
+static struct err *set_revprops(struct commit_edit *ce)
+{
+    const struct commit_params *params = &ce->params;
+    for (size_t i = 0; i < params->revprop_count; i++) {
+        const struct prop *prop = &params->revprops[i];
+        TRY(prop_check(prop->name, &prop->value));
+        txn_set_revprop(ce->txn, prop->name, &prop->value);
+    }
+    txn_set_revprop(ce->txn, S("svn:author"), params->user.n ? &params->user : NULL);
+    return NULL;
+}
+
+static struct err *run_start_commit(struct commit_edit *ce)
+{
+    if (!hook_exists(ce->repo, "start-commit"))
+        return NULL;
+    TRY(txn_spill(ce->txn));
+    TRY(hook_start_commit(ce->repo, ce->params.user, ce->params.client_mergeinfo, str_of(ce->txn_name)));
+    return txn_unspill_changes(ce->txn);
+}
+
+struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo, const struct commit_params *params)
+{
+    revnum youngest;
+    struct txn *txn;
+    TRY(fsfs_youngest(&youngest, repo->fs));
+    TRY(txn_begin(&txn, repo->fs, youngest));
+    struct commit_edit *ce = mem_zalloc(sizeof *ce);
+    struct str name = txn_name(txn);
+    *ce = (struct commit_edit){.repo = repo, .params = *params, .txn = txn, .scratch = arena_new()};
+    ce->txn_name = mem_zalloc(name.n + 1);
+    memcpy(ce->txn_name, name.p, name.n);
+    struct err *err = set_revprops(ce);
+    if (!err)
+        err = run_start_commit(ce);
+    if (err) {
+        commit_edit_abort(ce);
+        return err;
+    }
+    *out = ce;
+    return NULL;
+}
+
+static void edit_free(struct commit_edit *ce)
+{
+    for (size_t i = 0; i < ce->node_cap; i++)
+        close_node(ce, i);
+    free(ce->nodes);
+    free(ce->txn_name);
+    arena_free(ce->scratch);
+    free(ce);
+}
+
+void commit_edit_abort(struct commit_edit *ce)
+{
+    struct txn *txn = ce->txn;
+    edit_free(ce); /* its texts belong to the transaction */
+    txn_abort(txn);
+}
+
+static struct err *run_pre_commit(struct commit_edit *ce, struct arena *arena)
+{
+    if (!hook_exists(ce->repo, "pre-commit"))
+        return NULL;
+    size_t n = ce->params.lock_token_count;
+    struct hook_lock_token *tokens = arena_array(arena, n + 1, sizeof *tokens);
+    for (size_t i = 0; i < n; i++) {
+        struct str path = ce->params.locks[i].path, rest;
+        tokens[i].path = path_skip_ancestor(&rest, ce->params.base_path, path) ? rest : path;
+        tokens[i].token = ce->params.locks[i].token;
+    }
+    TRY(txn_spill(ce->txn));
+    TRY(hook_pre_commit(ce->repo, str_of(ce->txn_name), tokens, n));
+    return txn_unspill_changes(ce->txn);
+}
+
+/* Properties that live only as long as the transaction. */
+static void strip_ephemeral(struct commit_edit *ce, struct arena *arena)
+{
+    const struct proplist *list = txn_revprops(ce->txn);
+    struct str *names = arena_array(arena, list->n + 1, sizeof *names);
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (str_starts(list->list[i].name, S("svn:txn-")))
+            names[n++] = arena_str(arena, list->list[i].name);
+    for (size_t i = 0; i < n; i++)
+        txn_set_revprop(ce->txn, names[i], NULL);
+}
+
+static struct err *commit_now(struct commit_result *out, struct commit_edit *ce, struct arena *arena)
+{
+    struct commit_options options = {
+        .check_locks = true, .user = ce->params.user, .tokens = ce->params.lock_tokens, .token_count = ce->params.lock_token_count};
+    TRY(run_pre_commit(ce, arena));
+    strip_ephemeral(ce, arena);
+    const struct str *author = txn_revprop(ce->txn, S("svn:author"));
+    out->author = author ? arena_str(arena, *author) : S("");
+    struct txn *txn = ce->txn;
+    ce->txn = NULL;
+    return txn_commit(&out->rev, out->date, txn, &options);
+}
+
+struct err *commit_edit_close(struct commit_result *out, struct commit_edit *ce, struct arena *arena)
+{
+    *out = (struct commit_result){.rev = REV_NONE};
+    struct err *err = commit_now(out, ce, arena);
+    if (err) {
+        commit_edit_abort(ce); /* what is left of it */
+        return err;
+    }
+    struct err *hook_err = hook_post_commit(ce->repo, out->rev, str_of(ce->txn_name));
+    if (hook_err)
+        out->post_commit_error = arena_str(arena, str_of(hook_err->text));
+    err_free(hook_err);
+    edit_free(ce);
+    return NULL;
+}
