@@ -11,15 +11,15 @@
  *      are equal backward, instructions are taken back (whole ones; new data also in part);
  *   5. of what remains, an equal end of more than 4 bytes is copied, the rest is new data.
  *
- * The same window follows from any way of finding equal blocks, so ours is built for speed: a
- * hash that rolls with one shift and one addition a byte, and a bitmap in the first-level cache
- * that answers nearly all lookups. */
+ * The same window follows from any way of finding equal blocks, so ours is built for speed: for
+ * each place in the target a bitmap in the first-level cache is asked about 16 of the 64 bytes,
+ * the first and the last eight, and answers nearly always that no block has them. There is no
+ * rolling checksum: nothing depends on the place before, and a block costs 8 loads to index. */
 #include "delta/svndiff.h"
 #include <assert.h>
-#include <pthread.h>
 
 enum {
-    BLOCK = 64, /* bytes; also the bits of the hash, which is how a byte leaves it: shifted out */
+    BLOCK = 64,
     BLOCKS_MAX = SVNDIFF_WINDOW_MAX / BLOCK,
     WORTHWHILE = 4, /* an equal start or end must be longer */
 };
@@ -83,77 +83,61 @@ static size_t equal_backward(const char *a, const char *b, size_t most)
 
 /* ---- the index of the source's blocks ---- */
 
-static uint64_t gear[256]; /* a number per byte value, as different as can be */
-static pthread_once_t gear_once = PTHREAD_ONCE_INIT;
-
-static void gear_make(void)
+/* A product of two words in which every bit of both counts. */
+static inline uint64_t mix(uint64_t a, uint64_t b)
 {
-    uint64_t state = 0;
-    for (int i = 0; i < 256; i++) { /* splitmix64 */
-        uint64_t z = state += 0x9e3779b97f4a7c15;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-        z = (z ^ z >> 27) * 0x94d049bb133111eb;
-        gear[i] = z ^ z >> 31;
-    }
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint64_t hash_roll(uint64_t hash, char in)
+/* The number of all of a block: tells blocks apart. */
+static inline uint64_t block_hash(const char *p)
 {
-    return (hash << 1) + gear[(uint8_t)in];
-}
-
-static inline uint64_t hash_block(const char *p)
-{
-    uint64_t hash = 0;
-    for (int i = 0; i < BLOCK; i++)
-        hash = hash_roll(hash, p[i]);
-    return hash;
-}
-
-/* The oldest bytes touch only the hash's top bits; where blocks are told apart they count fully. */
-static inline uint64_t hash_finish(uint64_t hash, const char *block)
-{
-    return (hash ^ load64(block) * 0x9e3779b97f4a7c15) * 0xd6e8feb86659fd93;
+    return mix(load64(p) ^ 0xa0761d6478bd642f, load64(p + 8) ^ 0xe7037ed1a0b428db) ^
+           mix(load64(p + 16) ^ 0x8ebc6af09c88c6e3, load64(p + 24) ^ 0x589965cc75374cc3) ^
+           mix(load64(p + 32) ^ 0x1d8e4e27c47d124f, load64(p + 40) ^ 0xeb44accab455d165) ^
+           mix(load64(p + 48) ^ 0xd6e8feb86659fd93, load64(p + 56) ^ 0x9e3779b97f4a7c15);
 }
 
 enum {
-    BUCKET_BITS_MAX = 12,  /* at least two buckets for each of BLOCKS_MAX */
-    FILTER_BITS_EXTRA = 4, /* bits of the filter for each bucket */
+    BUCKET_BITS_MAX = 12, /* at least two buckets for each of BLOCKS_MAX */
+    FILTER_BITS = 17,     /* a constant, for the sake of the innermost loop */
 };
 static_assert(BLOCKS_MAX * 2 <= 1 << BUCKET_BITS_MAX, "the index must stay sparse");
 
+/* The bit of the filter for the 64 bytes at P. */
+static inline uint64_t filter_bit(const char *p)
+{
+    uint64_t first = load64(p), last = load64(p + BLOCK - 8);
+    return (first ^ (last >> 21 | last << 43)) * 0x9e3779b97f4a7c15 >> (64 - FILTER_BITS);
+}
+
 struct block_index {
     const char *source;
-    int bucket_bits, filter_bits;
-    uint64_t filter[(1 << (BUCKET_BITS_MAX + FILTER_BITS_EXTRA)) / 64]; /* by the hash's top bits */
-    uint16_t bucket[1 << BUCKET_BITS_MAX]; /* by the finished hash: 1 + a block's number; 0: none */
+    int bucket_bits;
+    uint64_t filter[(1 << FILTER_BITS) / 64];
+    uint16_t bucket[1 << BUCKET_BITS_MAX]; /* by hash: 1 + the number of a block; 0: none */
     uint16_t next[BLOCKS_MAX];             /* of the same bucket, likewise */
-    uint32_t tag[BLOCKS_MAX];              /* other bits of the finished hash */
+    uint32_t tag[BLOCKS_MAX];              /* other bits of the block's hash */
 };
 
-static inline size_t bucket_of(const struct block_index *index, uint64_t finished)
+static inline size_t bucket_of(const struct block_index *index, uint64_t hash)
 {
-    return (size_t)(finished >> (64 - index->bucket_bits));
+    return (size_t)(hash >> (64 - index->bucket_bits));
 }
 
-static inline uint32_t tag_of(uint64_t finished)
+/* False where no block can equal the 64 bytes at P. */
+static inline bool may_match(const struct block_index *index, const char *p)
 {
-    return (uint32_t)(finished >> 16);
-}
-
-/* False where no block has HASH. */
-static inline bool may_match(const struct block_index *index, uint64_t hash)
-{
-    uint64_t bit = hash >> (64 - index->filter_bits);
+    uint64_t bit = filter_bit(p);
     return index->filter[bit / 64] >> (bit % 64) & 1;
 }
 
-/* The number of the block that equals the BLOCK bytes at P, -1 if none does. */
+/* The number of the block that equals the 64 bytes at P, whose hash is HASH; -1 if none does. */
 static int block_find(const struct block_index *index, uint64_t hash, const char *p)
 {
-    uint64_t finished = hash_finish(hash, p);
-    for (int i = index->bucket[bucket_of(index, finished)]; i > 0; i = index->next[i - 1])
-        if (index->tag[i - 1] == tag_of(finished) &&
+    for (int i = index->bucket[bucket_of(index, hash)]; i > 0; i = index->next[i - 1])
+        if (index->tag[i - 1] == (uint32_t)hash &&
             memcmp(index->source + (size_t)(i - 1) * BLOCK, p, BLOCK) == 0)
             return i - 1;
     return -1;
@@ -162,24 +146,21 @@ static int block_find(const struct block_index *index, uint64_t hash, const char
 static void index_make(struct block_index *index, struct str source)
 {
     size_t blocks = source.n / BLOCK;
-    int bits = 5;
+    int bits = 4;
     while ((size_t)1 << bits < blocks * 2)
         bits++;
     index->source = source.p;
     index->bucket_bits = bits;
-    index->filter_bits = bits + FILTER_BITS_EXTRA;
-    memset(index->bucket, 0, sizeof index->bucket[0] << index->bucket_bits);
-    memset(index->filter, 0, ((size_t)1 << index->filter_bits) / 8);
+    memset(index->bucket, 0, sizeof index->bucket[0] << bits);
+    memset(index->filter, 0, sizeof index->filter);
     for (size_t i = 0; i < blocks; i++) {
         const char *p = source.p + i * BLOCK;
-        uint64_t hash = hash_block(p);
-        if (may_match(index, hash) && block_find(index, hash, p) >= 0)
+        uint64_t hash = block_hash(p), bit = filter_bit(p);
+        if (block_find(index, hash, p) >= 0)
             continue; /* the first of equal blocks is the one that counts */
-        uint64_t bit = hash >> (64 - index->filter_bits);
         index->filter[bit / 64] |= (uint64_t)1 << (bit % 64);
-        uint64_t finished = hash_finish(hash, p);
-        uint16_t *bucket = &index->bucket[bucket_of(index, finished)];
-        index->tag[i] = tag_of(finished);
+        uint16_t *bucket = &index->bucket[bucket_of(index, hash)];
+        index->tag[i] = (uint32_t)hash;
         index->next[i] = *bucket;
         *bucket = (uint16_t)(i + 1);
     }
@@ -250,22 +231,14 @@ static bool match_find(struct match *m, const struct block_index *index, struct 
 {
     const char *p = target.p;
     size_t at = covered, last = target.n - BLOCK;
-    uint64_t hash = hash_block(p + at);
     int block = -1;
-    for (;;) {
-        while (!may_match(index, hash)) {
-            if (at == last)
-                return false;
-            hash = hash_roll(hash, p[at + BLOCK]);
+    while (block < 0) {
+        while (at <= last && !may_match(index, p + at))
             at++;
-        }
-        block = block_find(index, hash, p + at);
-        if (block >= 0)
-            break;
-        if (at == last)
+        if (at > last)
             return false;
-        hash = hash_roll(hash, p[at + BLOCK]);
-        at++;
+        block = block_find(index, block_hash(p + at), p + at);
+        at += block < 0;
     }
     size_t from = (size_t)block * BLOCK;
     size_t source_left = source.n - from - BLOCK, target_left = target.n - at - BLOCK;
@@ -334,7 +307,6 @@ void delta_search(struct delta_window *out, uint64_t source_offset, struct str s
                   struct str target, struct arena *arena)
 {
     assert(source.n <= SVNDIFF_WINDOW_MAX && target.n <= SVNDIFF_WINDOW_MAX);
-    pthread_once(&gear_once, gear_make);
     /* Each copy of step 3 makes BLOCK bytes of target or more; one instruction of new data may
      * precede it. */
     struct op_list list = {arena_array(arena, target.n / BLOCK * 2 + 3, sizeof(struct delta_op)),
