@@ -4,7 +4,7 @@
  *   [original length, svndiff integer][zlib stream | LZ4 block | the bytes themselves]
  *
  * Raw bytes stand where the rest of the section is exactly as long as the original. The form is
- * shared by svndiff 1 and 2 and by packed revision properties (formats.md 9, 10.1). */
+ * shared by svndiff 1 and 2 and by packed revision properties (docs/formats/svndiff.md). */
 #ifndef VARVE_DELTA_COMPRESS_H
 #define VARVE_DELTA_COMPRESS_H
 

@@ -7,7 +7,7 @@
  *
  * A window makes up to SVNDIFF_WINDOW_MAX bytes of target of a view on the source and new data. A
  * decoder checks everything before it believes it: views, lengths, offsets, that source views never
- * slide back. formats.md 9 has the bytes. */
+ * slide back. docs/formats/svndiff.md has the bytes. */
 #ifndef VARVE_DELTA_SVNDIFF_H
 #define VARVE_DELTA_SVNDIFF_H
 

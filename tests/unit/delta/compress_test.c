@@ -34,7 +34,7 @@ static struct str prose(struct buf *room)
 static void bytes_that_do_not_shrink_stay_raw(void **state)
 {
     AUTO_BUF(out);
-    section_pack_lz4(&out, S(" changed")); /* formats.md 9, first example */
+    section_pack_lz4(&out, S(" changed")); /* the example of docs/formats/svndiff.md */
     assert_int_equal(out.n, 9);
     assert_memory_equal(out.p, "\x08 changed", 9);
     buf_clear(&out);

@@ -49,7 +49,7 @@ static void integers_of_more_than_64_bits_are_refused(void **state)
 /* ---- documents ---- */
 
 /* 1092 bytes in which no 64 repeat, and the same with " changed" after byte 491: the texts of the
- * examples in formats.md 9. */
+ * example in docs/formats/svndiff.md. */
 static struct str example_base(struct buf *room)
 {
     for (uint32_t i = 0; room->n < 1092; i++)
