@@ -148,9 +148,6 @@ stop() { # stop NAME
 svn() { command svn --config-dir "$T/config" --non-interactive "$@"; }
 svnmucc() { command svnmucc --config-dir "$T/config" --non-interactive "$@"; }
 
-# plain URL-OF-SERVER: what is allowed to differ between two servers, made the same.
-plain() { sed -e "s#svn://127\.0\.0\.1:[0-9]*#svn://SERVER#g" -e "s#<svn://SERVER:[0-9]*>#<svn://SERVER>#g"; }
-
 tree() { # tree DIR: every path and the digest of every file in it, without administrative areas
     (cd "$1" && find . -name .svn -prune -o -type f -exec md5sum {} + -o -type l -printf 'link %p %l\n' \
         -o -type d -printf 'dir %p\n' | LC_ALL=C sort -k 2)
