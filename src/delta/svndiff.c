@@ -167,7 +167,7 @@ bool frame_is_all_new(const struct frame *frame)
     const uint8_t *at = (const uint8_t *)frame->instructions.p, *end = at + frame->instructions.n;
     struct delta_op op;
     return at < end && take_op(&op, &at, end) && at == end && op.kind == DELTA_NEW &&
-           op.length == frame->target_length;
+           op.length > 0 && op.length == frame->target_length;
 }
 
 /* What an instruction may refer to at a place in its window. */

@@ -80,7 +80,8 @@ void delta_window_apply(char *target, const struct delta_window *window, struct 
 
 /* Expand a whole document in memory: SOURCE is the whole base text, the result is appended to OUT
  * and must be exactly EXPANDED bytes long (E_SVNDIFF_CORRUPT_WINDOW). The fast path of reading
- * representations: no op array is built. */
+ * representations: no op array is built. A window of 9 bytes may make 100 KiB: EXPANDED is a size
+ * that the caller is ready to hold, larger texts go through svndiff_reader. */
 struct err *svndiff_apply(struct buf *out, struct str document, struct str source,
                           uint64_t expanded);
 

@@ -390,6 +390,13 @@ static void bad_instructions_are_refused(void **state)
     }
 }
 
+static void new_data_of_length_0_is_refused_in_an_empty_window_too(void **state)
+{
+    assert_refused(S("SVN\0"
+                     "\0\0\0\x02\0\x80\0"),
+                   S(""), 0, E_SVNDIFF_INVALID_OPS);
+}
+
 static void damaged_sections_are_refused(void **state)
 {
     /* instructions, then new data, that expand to more than a window of one byte can need */
@@ -512,6 +519,7 @@ int main(void)
         cmocka_unit_test(views_that_slide_back_are_refused),
         cmocka_unit_test(views_outside_the_source_are_refused),
         cmocka_unit_test(bad_instructions_are_refused),
+        cmocka_unit_test(new_data_of_length_0_is_refused_in_an_empty_window_too),
         cmocka_unit_test(damaged_sections_are_refused),
         cmocka_unit_test(texts_of_another_length_than_expected_are_refused),
         cmocka_unit_test(an_equal_start_of_five_bytes_is_copied),
