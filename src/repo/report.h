@@ -27,6 +27,7 @@ struct report_params {
 
 struct report; /* collects what the client says; memory bounded by what it sends, spilled to nothing: entries are small */
 struct report *report_new(struct fsfs *fs, const struct report_params *params);
+/* Paths are relative to the target (to the anchor where there is no target); the first one is "". */
 struct err *report_set_path(struct report *r, struct str path, revnum rev, bool start_empty, struct str lock_token, enum depth depth);
 struct err *report_delete_path(struct report *r, struct str path);
 /* LINK_PATH: absolute, where this part is switched to. */
