@@ -133,6 +133,20 @@ static struct err *get_once(struct buf *out, bool *found, bool *stale, const str
     return err;
 }
 
+bool file_get_small(char out[SMALL_FILE_SIZE], size_t *n, const struct store *store,
+                    const char *name)
+{
+    char path[PATH_SIZE];
+    path_of(path, store, name);
+    int fd = file_open(store, path);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, out, SMALL_FILE_SIZE);
+    close(fd);
+    *n = got > 0 ? (size_t)got : 0;
+    return got > 0 && got < SMALL_FILE_SIZE;
+}
+
 struct err *file_get(struct buf *out, bool *found, const struct store *store, const char *name)
 {
     char path[PATH_SIZE];

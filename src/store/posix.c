@@ -73,15 +73,20 @@ void store_set_flush(struct store *store, bool flush)
 
 /* ---- the head ---- */
 
-/* The bytes of a small file that must be there. */
+/* The line of a small file that must be there. */
 static struct err *get_line(struct str *line, struct buf *buf, const struct store *store,
                             const char *name)
 {
     bool found;
-    size_t pos = 0;
-    TRY(file_get(buf, &found, store, name));
-    if (!found)
-        return err_errno(ENOENT, "Can't open file '%s/%s'", store->db, name);
+    size_t pos = 0, n;
+    if (file_get_small(buf_grow(buf, SMALL_FILE_SIZE), &n, store, name)) {
+        buf->n = n;
+    } else {
+        buf_clear(buf);
+        TRY(file_get(buf, &found, store, name));
+        if (!found)
+            return err_errno(ENOENT, "Can't open file '%s/%s'", store->db, name);
+    }
     if (!str_line(line, buf_view(buf), &pos))
         *line = buf_view(buf);
     return NULL;

@@ -88,6 +88,11 @@ struct name name_revprops_folder(const struct store *store, revnum rev);
 /* open(2) for reading. Descriptors may run out where many arenas hold bodies: then those that the
  * cache holds are given up first. */
 int file_open(const struct store *store, const char *path);
+/* The whole of a file of a few digits, with as few system calls as can be. False where that fails
+ * for any reason: file_get then tells which. */
+enum { SMALL_FILE_SIZE = 128 };
+bool file_get_small(char out[SMALL_FILE_SIZE], size_t *n, const struct store *store,
+                    const char *name);
 /* Append the whole file NAME; *FOUND false where there is none. */
 struct err *file_get(struct buf *out, bool *found, const struct store *store, const char *name);
 

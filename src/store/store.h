@@ -104,15 +104,17 @@ struct publication {
 };
 /* Make revisions visible: BATCH holds consecutive revisions from head + 1 on. The caller holds LEASE_WRITE. Durable on return:
  * all files written and synced as one set, named, their folders and the new `current` synced, `current` replaced: three waits for the
- * disk whatever the size of the batch. NEXT_IDS: formats 1 and 2. E_FS_TXN_OUT_OF_DATE where the head is another. On an error no
- * revision of the batch is visible. */
+ * disk whatever the size of the batch. NEXT_IDS: formats 1 and 2. E_FS_TXN_OUT_OF_DATE where the head is another. In a store that has
+ * no head yet revision 0 comes first. On an error no revision of the batch is visible, except where the very last wait fails (the
+ * error says so): then all are, but may not survive a failure of power. */
 struct err *store_publish(struct store *store, const struct publication *batch, size_t count, struct head next_ids);
 /* Let the calling thread read revision REV, which is in the making, from DRAFT as if it were published: the members of a batch stand on each other.
  * The caller holds LEASE_WRITE, keeps the draft unchanged, and calls store_unlend, from the same thread, before it drops either. */
 void store_lend(struct store *store, revnum rev, struct draft *draft);
 void store_unlend(struct store *store);
-/* For a load: write and name the files of BATCH without sync and without moving the head; store_publish_flush then syncs all that was
- * staged as one set and moves the head to the last. Bodies staged can be read at once by this process. */
+/* For a load: write and name the files of BATCH without sync and without moving the head; store_publish_staged then syncs all that was
+ * staged as one set and moves the head to the last. Bodies staged can be read at once by this process. The caller holds LEASE_WRITE
+ * from the first store_stage to store_publish_staged, and publishes nothing else meanwhile. */
 struct err *store_stage(struct store *store, const struct publication *batch, size_t count);
 struct err *store_publish_staged(struct store *store, struct head head);
 
