@@ -102,7 +102,7 @@ static struct err *serve_report(struct session *s, const struct report_params *p
     struct report *report = report_new(s->fs, params);
     struct report_shape shape;
     struct err *held;
-    bool aborted;
+    bool aborted = false;
     struct err *err = read_report(&aborted, &held, &shape, report, s);
     if (err) {
         report_free(report);

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dump.c - which records a dump has, and in which order: that of Subversion's own dumps, byte for byte.
+ *
+ * A revision's changed paths are visited in tree order. Additions and changes are written as they come; what was deleted in a folder comes when the folder's other
+ * changes are done. */
+#include "base/map.h"
+#include "base/path.h"
+#include "fsfs/revprops.h"
+#include "repo/dump.h"
+#include "repo/dump_node.h"
+#include "repo/walk_order.h"
+#include <fnmatch.h>
+#include <stdlib.h>
+
+/* A folder on the way to the present path. */
+struct open_dir {
+    struct open_dir *up;
+    struct str path;
+    struct str cmp_path; /* what its entries are compared with: p NULL: nothing is known, the revision before at the same path */
+    revnum cmp_rev;
+    bool is_new;         /* added without history: so is everything in it */
+    struct map *deleted; /* absolute paths; NULL: none */
+};
+
+struct dumper {
+    struct dump_target target;
+    const struct dump_params *params;
+    struct fsfs *fs;
+    revnum rev;
+    struct open_dir *top;
+    struct arena *arena, *scratch; /* of the revision, of a record */
+    bool warned_copy;
+};
+
+/* ---- what is wanted ---- */
+
+static bool matches(const struct dump_params *params, const struct str *list, size_t n, struct str path, struct arena *arena)
+{
+    struct str rest;
+    for (size_t i = 0; i < n; i++) {
+        struct str wanted = list[i];
+        if (params->pattern) {
+            if (fnmatch(arena_cstr(arena, wanted), arena_cstr(arena, path), 0) == 0)
+                return true;
+        } else if (path_skip_ancestor(&rest, path_canonicalize(wanted, arena), path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_filtered(const struct dump_params *params)
+{
+    return params->include_count || params->exclude_count;
+}
+
+static bool is_wanted(const struct dumper *d, struct str path)
+{
+    if (d->params->include_count)
+        return matches(d->params, d->params->include, d->params->include_count, path, d->scratch);
+    return !matches(d->params, d->params->exclude, d->params->exclude_count, path, d->scratch);
+}
+
+/* ---- nodes ---- */
+
+static struct err *find_at(const struct noderev **out, struct dumper *d, revnum rev, struct str path)
+{
+    struct tree tree;
+    struct node node;
+    bool found;
+    *out = NULL;
+    TRY(tree_of_rev(&tree, d->fs, rev));
+    TRY(tree_find(&node, &found, &tree, path, d->scratch));
+    if (found)
+        *out = node.noderev;
+    return NULL;
+}
+
+static struct err *warn_about_copy(struct dumper *d, revnum copy_rev)
+{
+    if (copy_rev >= d->params->start || !d->params->progress)
+        return NULL;
+    d->warned_copy = true;
+    struct str text = arena_printf(d->scratch,
+                                   "Referencing data in revision %lld, which is older than the oldest dumped revision (r%lld).  "
+                                   "Loading this dump into an empty repository will fail.",
+                                   (long long)copy_rev, (long long)d->params->start);
+    return d->params->progress(d->params->arg, d->rev, text);
+}
+
+static struct err *put_node(struct dumper *d, const struct dump_node *node)
+{
+    if (node->is_copy)
+        TRY(warn_about_copy(d, node->copy_rev));
+    return dump_node_write(&d->target, node, d->scratch);
+}
+
+/* ---- folders on the way ---- */
+
+static struct open_dir *open_below(struct dumper *d, struct str path, struct str cmp_path, revnum cmp_rev, bool is_new)
+{
+    struct open_dir *dir = ARENA_NEW(d->arena, struct open_dir);
+    *dir = (struct open_dir){.up = d->top, .path = arena_str(d->arena, path), .cmp_rev = cmp_rev, .is_new = is_new};
+    if (cmp_path.p)
+        dir->cmp_path = arena_str(d->arena, cmp_path);
+    d->top = dir;
+    return dir;
+}
+
+static struct err *close_dir(struct dumper *d)
+{
+    struct open_dir *dir = d->top;
+    d->top = dir->up;
+    if (!dir->deleted)
+        return NULL;
+    size_t n;
+    struct str *paths = map_sorted(dir->deleted, &n, d->arena);
+    struct err *err = NULL;
+    for (size_t i = 0; i < n && !err; i++)
+        err = dump_node_write(&d->target, &(struct dump_node){.path = paths[i], .action = CHANGE_DELETE}, d->scratch);
+    map_free(dir->deleted, NULL);
+    return err;
+}
+
+static struct err *close_to(struct dumper *d, struct str path)
+{
+    struct str rest;
+    while (d->top && !path_skip_ancestor(&rest, d->top->path, path))
+        TRY(close_dir(d));
+    return NULL;
+}
+
+/* What a node at PATH within DIR is compared with. */
+static void compare_place(struct str *cmp_path, revnum *cmp_rev, const struct dumper *d, const struct open_dir *dir, struct str path)
+{
+    if (dir && dir->cmp_path.p) {
+        *cmp_path = path_join(dir->cmp_path, path_basename(path), d->scratch);
+        *cmp_rev = dir->cmp_rev;
+    } else {
+        *cmp_path = path;
+        *cmp_rev = d->rev - 1;
+    }
+}
+
+/* Open the folders between the topmost one and PATH's parent. */
+static struct err *open_parents(struct dumper *d, struct str path)
+{
+    struct str parent = path_dirname(path), rest, name;
+    TRY(close_to(d, path));
+    while (d->top && d->top->path.n > parent.n) /* the path itself was opened as a folder before */
+        TRY(close_dir(d));
+    if (!d->top)
+        open_below(d, S("/"), (struct str){0}, REV_NONE, false);
+    if (!path_skip_ancestor(&rest, d->top->path, parent))
+        return NULL;
+    while (path_next(&name, &rest)) {
+        struct str below = path_join(d->top->path, name, d->scratch), cmp_path = {0};
+        revnum cmp_rev = REV_NONE;
+        if (d->top->cmp_path.p)
+            compare_place(&cmp_path, &cmp_rev, d, d->top, below);
+        open_below(d, below, cmp_path, cmp_rev, d->top->is_new);
+    }
+    return NULL;
+}
+
+/* True where something at PATH was deleted in this folder in this revision: what comes now replaces it. */
+static bool take_deleted(struct dumper *d, struct str path)
+{
+    return d->top->deleted && map_remove(d->top->deleted, path);
+}
+
+static void add_deleted(struct dumper *d, struct str path)
+{
+    static char present;
+    if (!d->top->deleted)
+        d->top->deleted = map_new();
+    map_put(d->top->deleted, path, &present);
+}
+
+/* ---- whole trees ---- */
+
+static struct err *put_tree(struct dumper *d, struct str path, const struct noderev *noderev, bool replaces);
+
+static struct err *put_children(struct dumper *d, struct str path, const struct noderev *noderev)
+{
+    AUTO_ARENA(arena);
+    const struct dir *dir;
+    TRY(dir_get(&dir, d->fs, noderev, arena));
+    const struct dirent_fs **order = walk_order(dir->list, dir->n, arena);
+    for (size_t i = 0; i < dir->n; i++) {
+        struct arena_mark mark = arena_mark(d->scratch);
+        const struct noderev *child;
+        struct str child_path = path_join(path, order[i]->name, arena);
+        if (is_wanted(d, child_path)) {
+            TRY(noderev_get(&child, d->fs, &order[i]->id, arena));
+            TRY(put_tree(d, child_path, child, false));
+        }
+        arena_rewind(d->scratch, mark);
+    }
+    return NULL;
+}
+
+/* PATH and all below as additions without history. */
+static struct err *put_tree(struct dumper *d, struct str path, const struct noderev *noderev, bool replaces)
+{
+    TRY(put_node(d, &(struct dump_node){.path = path, .action = replaces ? CHANGE_REPLACE : CHANGE_ADD, .now = noderev}));
+    return noderev->kind == NODE_DIR ? put_children(d, path, noderev) : NULL;
+}
+
+/* The first revision of a dump that is not incremental: everything that is there. */
+static struct err *put_whole_revision(struct dumper *d)
+{
+    const struct noderev *root, *before;
+    TRY(noderev_root(&root, d->fs, d->rev, d->scratch));
+    TRY(find_at(&before, d, d->rev - 1, S("/")));
+    if (root->has_props && is_wanted(d, S("/")))
+        TRY(put_node(d, &(struct dump_node){.path = S("/"), .action = CHANGE_MODIFY, .now = root, .before = before}));
+    return put_children(d, S("/"), root);
+}
+
+/* ---- changes ---- */
+
+static struct err *put_added(struct dumper *d, const struct change *change, const struct noderev *now)
+{
+    struct dump_node node = {.path = change->path, .action = CHANGE_ADD, .now = now};
+    bool has_source = change->copyfrom_rev != REV_NONE, hidden = has_source && !is_wanted(d, change->copyfrom_path);
+    bool replaces = take_deleted(d, change->path);
+    if (replaces)
+        node.action = CHANGE_REPLACE;
+    if (hidden) { /* its history is not to be seen: it comes as new, whole */
+        TRY(put_tree(d, change->path, now, replaces));
+        if (now->kind == NODE_DIR)
+            open_below(d, change->path, change->copyfrom_path, change->copyfrom_rev, false);
+        return NULL;
+    }
+    if (has_source) {
+        node.is_copy = true;
+        node.copy_path = change->copyfrom_path;
+        node.copy_rev = change->copyfrom_rev;
+        TRY(find_at(&node.before, d, node.copy_rev, node.copy_path));
+        if (!node.before)
+            return err_make(E_FS_CORRUPT, "Copy source '%.*s' of '%.*s' does not exist in revision %lld", STR(node.copy_path), STR(node.path),
+                            (long long)node.copy_rev);
+    }
+    TRY(put_node(d, &node));
+    if (now->kind == NODE_DIR)
+        open_below(d, change->path, has_source ? change->copyfrom_path : (struct str){0}, has_source ? change->copyfrom_rev : REV_NONE, !has_source);
+    return NULL;
+}
+
+static struct err *put_modified(struct dumper *d, const struct change *change, const struct noderev *now)
+{
+    struct dump_node node = {.path = change->path, .action = CHANGE_MODIFY, .now = now};
+    if (now->kind == NODE_DIR && !change->props_changed)
+        return NULL;
+    struct str cmp_path;
+    revnum cmp_rev;
+    compare_place(&cmp_path, &cmp_rev, d, d->top, change->path);
+    TRY(find_at(&node.before, d, cmp_rev, cmp_path));
+    return put_node(d, &node);
+}
+
+static struct err *put_change(struct dumper *d, const struct change *change)
+{
+    const struct noderev *now = NULL;
+    TRY(open_parents(d, change->path));
+    if (change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE)
+        add_deleted(d, change->path);
+    if (change->action == CHANGE_DELETE)
+        return NULL;
+    TRY(find_at(&now, d, d->rev, change->path));
+    if (!now)
+        return err_make(E_FS_CORRUPT, "Changed path '%.*s' does not exist in revision %lld", STR(change->path), (long long)d->rev);
+    return change->action == CHANGE_MODIFY ? put_modified(d, change, now) : put_added(d, change, now);
+}
+
+static int by_tree_order(const void *a, const void *b)
+{
+    const struct change *const *x = a, *const *y = b;
+    return path_cmp((*x)->path, (*y)->path);
+}
+
+/* The changes that may be seen, in tree order. */
+static struct err *wanted_changes(const struct change ***out, size_t *n, size_t *hidden, struct dumper *d)
+{
+    const struct changes *all;
+    TRY(changes_get(&all, d->fs, d->rev, d->arena));
+    const struct change **list = arena_array(d->arena, all->n + 1, sizeof *list);
+    *n = *hidden = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        bool source_hidden = all->list[i].copyfrom_rev != REV_NONE && !is_wanted(d, all->list[i].copyfrom_path);
+        if (is_wanted(d, all->list[i].path))
+            list[(*n)++] = &all->list[i];
+        else
+            ++*hidden;
+        *hidden += source_hidden;
+    }
+    qsort(list, *n, sizeof *list, by_tree_order);
+    *out = list;
+    return NULL;
+}
+
+/* ---- revisions ---- */
+
+/* A revision's properties, as far as they may be seen: all where nothing is hidden, author and date where some is, none where all is. */
+static struct err *put_revision_record(struct dumper *d, size_t visible, size_t hidden)
+{
+    const struct props *props;
+    static const struct str partial[] = {S("svn:author"), S("svn:date")};
+    struct prop some[2];
+    size_t n = 0;
+    TRY(revprops_get(&props, d->fs, d->rev, NULL, d->arena));
+    if (!hidden)
+        return dump_revision_write(d->target.out, d->rev, props->list, props->n);
+    for (size_t i = 0; visible && i < sizeof partial / sizeof *partial; i++) {
+        const struct str *value = props_get(props, partial[i]);
+        if (value)
+            some[n++] = (struct prop){partial[i], *value};
+    }
+    return dump_revision_write(d->target.out, d->rev, some, n);
+}
+
+static struct err *put_revision(struct dumper *d, bool whole)
+{
+    const struct change **changes;
+    size_t n, hidden;
+    TRY(wanted_changes(&changes, &n, &hidden, d));
+    TRY(put_revision_record(d, n, is_filtered(d->params) ? hidden : 0));
+    if (whole)
+        return put_whole_revision(d);
+    d->top = NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct arena_mark mark = arena_mark(d->scratch);
+        TRY(put_change(d, changes[i]));
+        arena_rewind(d->scratch, mark);
+    }
+    while (d->top)
+        TRY(close_dir(d));
+    return NULL;
+}
+
+static void forget_open_dirs(struct dumper *d)
+{
+    for (; d->top; d->top = d->top->up)
+        map_free(d->top->deleted, NULL);
+}
+
+static struct err *put_all(struct dumper *d)
+{
+    const struct dump_params *params = d->params;
+    struct writer *out = d->target.out;
+    TRY(writer_printf(out, "SVN-fs-dump-format-version: %d\n\nUUID: %s\n\n", params->deltas ? 3 : 2, d->fs->uuid));
+    struct arena_mark start = arena_mark(d->arena);
+    for (d->rev = params->start; d->rev <= params->end; d->rev++) {
+        TRY(put_revision(d, d->rev == params->start && d->rev > 0 && !params->incremental));
+        arena_rewind(d->arena, start);
+        if (params->progress)
+            TRY(params->progress(params->arg, d->rev, S("")));
+    }
+    if (d->warned_copy)
+        return params->progress(params->arg, params->end, S("The range of revisions dumped contained references to copy sources outside that range."));
+    return NULL;
+}
+
+struct err *dump_write(struct writer *out, struct repo *repo, const struct dump_params *params)
+{
+    AUTO_ARENA(arena);
+    AUTO_ARENA(scratch);
+    struct dumper d = {.target = {out, repo->fs, params->deltas}, .params = params, .fs = repo->fs, .arena = arena, .scratch = scratch};
+    struct err *err = put_all(&d);
+    forget_open_dirs(&d);
+    return err;
+}
