@@ -48,8 +48,8 @@ static struct err *measure(size_t *count, size_t *name_bytes, struct str text)
 
 static bool name_is_possible(struct str name)
 {
-    return name.n && !str_eq(name, S(".")) && !str_eq(name, S("..")) && !memchr(name.p, '/', name.n) &&
-           !memchr(name.p, '\0', name.n);
+    return name.n && !str_eq(name, S(".")) && !str_eq(name, S("..")) &&
+           !memchr(name.p, '/', name.n) && !memchr(name.p, '\0', name.n);
 }
 
 static struct err *value_parse(struct dirent_fs *out, struct str value)

@@ -21,8 +21,10 @@ struct dir {
 struct err *dir_parse(struct dir **out, struct str text);
 void dir_format(struct buf *out, const struct dirent_fs *list, size_t n);
 /* The entries of a directory node-revision; an empty dir where it has no text. */
-struct err *dir_get(const struct dir **out, struct fsfs *fs, const struct noderev *noderev, struct arena *arena);
-/* Ask the disk ahead for all that an export of DIR's children reads: their node-revisions, then their texts and properties with all delta bases. */
+struct err *dir_get(const struct dir **out, struct fsfs *fs, const struct noderev *noderev,
+                    struct arena *arena);
+/* Ask the disk ahead for all that an export of DIR's children reads: their node-revisions, then
+ * their texts and properties with all delta bases. */
 void dir_prefetch(struct fsfs *fs, const struct dir *dir);
 const struct dirent_fs *dir_find(const struct dir *dir, struct str name); /* NULL where absent */
 

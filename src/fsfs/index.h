@@ -12,13 +12,17 @@ struct index_footer {
     uint64_t l2p_offset, p2l_offset, footer_offset;
     uint8_t l2p_md5[MD5_SIZE], p2l_md5[MD5_SIZE];
 };
-/* Pure: TAIL is the end of a body (at most 256 bytes) of BODY_SIZE bytes. E_FS_CORRUPT / E_FS_INDEX_CORRUPTION. */
+/* Pure: TAIL is the end of a body (at most 256 bytes) of BODY_SIZE bytes. E_FS_CORRUPT /
+ * E_FS_INDEX_CORRUPTION. */
 struct err *index_footer_parse(struct index_footer *out, struct str tail, uint64_t body_size);
 
-/* The offset of item ITEM of revision REV in its body. E_FS_INDEX_OVERFLOW "Item index N too large in revision R", E_FS_INDEX_REVISION, E_FS_INDEX_CORRUPTION. */
-struct err *l2p_lookup(uint64_t *offset, struct fsfs *fs, struct body *body, revnum rev, uint64_t item, struct arena *arena);
+/* The offset of item ITEM of revision REV in its body. E_FS_INDEX_OVERFLOW "Item index N too large
+ * in revision R", E_FS_INDEX_REVISION, E_FS_INDEX_CORRUPTION. */
+struct err *l2p_lookup(uint64_t *offset, struct fsfs *fs, struct body *body, revnum rev,
+                       uint64_t item, struct arena *arena);
 /* How many item slots REV has. */
-struct err *l2p_item_count(uint64_t *count, struct fsfs *fs, struct body *body, revnum rev, struct arena *arena);
+struct err *l2p_item_count(uint64_t *count, struct fsfs *fs, struct body *body, revnum rev,
+                           struct arena *arena);
 
 struct p2l_entry {
     uint64_t offset, size;
@@ -28,12 +32,14 @@ struct p2l_entry {
     uint32_t checksum; /* FNV-1a 32x4 of the item's bytes */
 };
 /* The entries of the whole body, in offset order, in ARENA (for verify, pack, dump-index). */
-struct err *p2l_entries(struct p2l_entry **out, size_t *n, struct fsfs *fs, struct body *body, struct arena *arena);
+struct err *p2l_entries(struct p2l_entry **out, size_t *n, struct fsfs *fs, struct body *body,
+                        struct arena *arena);
 /* The bytes of both indexes against the footer's MD5s. */
 struct err *index_check_digests(struct fsfs *fs, struct body *body, struct arena *arena);
 
 /* Pure parsers of whole index sections in memory, for fuzzing and for bodies read whole. */
-struct err *l2p_parse(struct str index, revnum rev, uint64_t item, uint64_t *offset, struct arena *arena);
+struct err *l2p_parse(struct str index, revnum rev, uint64_t item, uint64_t *offset,
+                      struct arena *arena);
 struct err *p2l_parse(struct p2l_entry **out, size_t *n, struct str index, struct arena *arena);
 
 /* ---- writing ---- */
@@ -41,9 +47,10 @@ struct l2p_entry {
     revnum rev;
     uint64_t item, offset;
 };
-/* Append L2P index, P2L index, footer and its length byte for items ENTRIES (offset order, without filler) of revisions FIRST_REV ..
- * FIRST_REV+REV_COUNT-1, whose data are DATA_SIZE bytes. */
-struct err *index_append(struct buf *out, const struct p2l_entry *entries, size_t n, revnum first_rev, int64_t rev_count, uint64_t data_size,
+/* Append L2P index, P2L index, footer and its length byte for items ENTRIES (offset order, without
+ * filler) of revisions FIRST_REV .. FIRST_REV+REV_COUNT-1, whose data are DATA_SIZE bytes. */
+struct err *index_append(struct buf *out, const struct p2l_entry *entries, size_t n,
+                         revnum first_rev, int64_t rev_count, uint64_t data_size,
                          int64_t l2p_page_size, int64_t p2l_page_size, struct arena *arena);
 
 #endif

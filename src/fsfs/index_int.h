@@ -5,11 +5,13 @@
 
 #include "fsfs/index.h"
 
-enum { ITEM_BLOCK = 64 * 1024 }; /* bytes of a cached block; a smaller body is one block, read at once */
+enum {
+    ITEM_BLOCK = 64 * 1024
+}; /* bytes of a cached block; a smaller body is one block, read at once */
 
 /* Where item ITEM of REV is in its logically addressed BODY. Errors as l2p_lookup. */
-struct err *l2p_place(struct item_place *out, struct fsfs *fs, struct body *body, revnum rev, uint64_t item,
-                      struct arena *arena);
+struct err *l2p_place(struct item_place *out, struct fsfs *fs, struct body *body, revnum rev,
+                      uint64_t item, struct arena *arena);
 /* Whether a lookup would not wait for the disk. */
 bool l2p_is_at_hand(struct fsfs *fs, const struct body *body, struct arena *arena);
 

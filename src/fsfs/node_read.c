@@ -8,7 +8,8 @@ enum {
     NODEREV_VIEW = 512,        /* bytes that most fit into */
 };
 
-/* Of a revision's root under physical addressing, the key besides its own: it saves reading the trailer. */
+/* Of a revision's root under physical addressing, the key besides its own: it saves reading the
+ * trailer. */
 enum { ROOT_KEY = -1 };
 
 /* ---- node-revisions ---- */
@@ -69,10 +70,12 @@ static struct err *noderev_read(struct noderev **out, struct fsfs *fs, revnum re
 static struct err *noderev_failed(struct err *err, struct fsfs *fs, revnum rev, uint64_t item)
 {
     if (err->code == E_FS_NO_SUCH_REVISION)
-        return err_wrap(err, E_FS_ID_NOT_FOUND,
-                        "Reference to non-existent node of revision %lld, item %llu in filesystem '%s'",
-                        (long long)rev, (unsigned long long)item, fs->uuid);
-    /* Whatever is wrong inside, to who asked the filesystem is corrupt; what the system says stays. */
+        return err_wrap(
+            err, E_FS_ID_NOT_FOUND,
+            "Reference to non-existent node of revision %lld, item %llu in filesystem '%s'",
+            (long long)rev, (unsigned long long)item, fs->uuid);
+    /* Whatever is wrong inside, to who asked the filesystem is corrupt; what the system says stays.
+     */
     return err_wrap(err, err->code < 120000 ? 0 : E_FS_CORRUPT,
                     "Can't read the node-revision of revision %lld, item %llu", (long long)rev,
                     (unsigned long long)item);
@@ -108,7 +111,8 @@ struct err *noderev_root(const struct noderev **out, struct fsfs *fs, revnum rev
     struct noderev_id id;
     if (rev < 0)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
-    const struct cache_key key = fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)rev, (uint64_t)ROOT_KEY);
+    const struct cache_key key =
+        fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)rev, (uint64_t)ROOT_KEY);
     if (!fs->logical && (*out = cache_get(key, arena)))
         return NULL;
     AUTO_ARENA(scratch);

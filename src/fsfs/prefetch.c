@@ -15,8 +15,9 @@ void noderevs_prefetch(struct fsfs *fs, const struct noderev_id *ids, size_t n)
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         const struct arena_mark mark = arena_mark(scratch);
-        if (ids[i].rev != REV_NONE && !cache_get(fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)ids[i].rev, ids[i].item),
-                                                 scratch))
+        if (ids[i].rev != REV_NONE &&
+            !cache_get(fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)ids[i].rev, ids[i].item),
+                       scratch))
             names[count++] = (struct item_name){ids[i].rev, ids[i].item, NODEREV_BYTES};
         arena_rewind(scratch, mark);
     }

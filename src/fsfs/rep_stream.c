@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 enum {
-    CHUNK = 64 * 1024,       /* bytes of stored data read at a time */
-    AHEAD = 1024 * 1024,     /* bytes asked for ahead of them */
-    STACK_MAX = 40,          /* decoders upon each other, some 400 KB each; stock's chains are shorter */
+    CHUNK = 64 * 1024,   /* bytes of stored data read at a time */
+    AHEAD = 1024 * 1024, /* bytes asked for ahead of them */
+    STACK_MAX = 40, /* decoders upon each other, some 400 KB each; stock's chains are shorter */
 };
 
 /* ---- stored bytes ---- */
@@ -28,8 +28,8 @@ static void ask_ahead(struct stored_reader *r)
     const uint64_t size = r->place.limit - r->place.offset;
     if (r->at < r->asked || size - r->at <= CHUNK)
         return;
-    const struct span span = {r->place.offset + r->at,
-                              size - r->at < AHEAD ? size - r->at : AHEAD, NULL};
+    const struct span span = {r->place.offset + r->at, size - r->at < AHEAD ? size - r->at : AHEAD,
+                              NULL};
     body_prefetch(r->place.body, &span, 1);
     r->asked = r->at + span.n;
 }
@@ -97,7 +97,8 @@ struct err *rep_open_stored(struct reader **out, struct rep_header *header, stru
 
 /* ---- checking ---- */
 
-/* Passes a text on and checks it: the last bytes are not given out before the whole is known to be right. */
+/* Passes a text on and checks it: the last bytes are not given out before the whole is known to be
+ * right. */
 struct check_reader {
     struct reader reader; /* first */
     struct reader *text;

@@ -2,7 +2,8 @@
 #include "delta/svndiff.h"
 #include "fsfs/rep_int.h"
 
-/* The stored bytes as they are, where they are a document that needs no base, in a version that is accepted; else *OUT is NULL. */
+/* The stored bytes as they are, where they are a document that needs no base, in a version that is
+ * accepted; else *OUT is NULL. */
 static struct err *wire_stored(struct blob **out, struct fsfs *fs, const struct rep *rep,
                                int max_version)
 {
@@ -39,8 +40,8 @@ struct err *rep_wire(const struct blob **out, struct fsfs *fs, const struct rep 
                      int max_version, int level, struct arena *arena)
 {
     const int version = level == 0 ? 0 : max_version;
-    const struct cache_key key = fsfs_cache_key(fs, (uint32_t)CACHE_WIRE + (uint32_t)version,
-                                                (uint64_t)rep->rev, rep->item);
+    const struct cache_key key =
+        fsfs_cache_key(fs, (uint32_t)CACHE_WIRE + (uint32_t)version, (uint64_t)rep->rev, rep->item);
     if ((*out = cache_get(key, arena)))
         return NULL;
     if (rep->rev == REV_NONE)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fsfs/dir.h"
 #include "fresh.h"
+#include "fsfs/dir.h"
 #include "fsfs/rep.h"
 
-static void assert_entry(const struct dirent_fs *entry, struct str name, enum node_kind kind, struct str id)
+static void assert_entry(const struct dirent_fs *entry, struct str name, enum node_kind kind,
+                         struct str id)
 {
     AUTO_ARENA(arena);
     assert_non_null(entry);
@@ -45,7 +46,8 @@ static void an_empty_listing_has_no_entries(void **state)
 
 static void a_listing_is_written_as_it_was_read(void **state)
 {
-    const struct str text = S("K 1\na\nV 14\nfile 5.0.r9/17\nK 3\nb c\nV 14\ndir 1-2.0.r3/4\nEND\n");
+    const struct str text =
+        S("K 1\na\nV 14\nfile 5.0.r9/17\nK 3\nb c\nV 14\ndir 1-2.0.r3/4\nEND\n");
     struct dir *dir;
     AUTO_BUF(out);
     assert_ok(dir_parse(&dir, text));
@@ -85,7 +87,8 @@ static void what_is_no_listing_is_corrupt(void **state)
 static void a_directory_without_text_is_empty_and_a_file_is_none(void **state)
 {
     struct stock *s = *state;
-    stock_run(s, "svnadmin create r && echo >f && svnmucc -m 1 mkdir $U/r/d put f $U/r/f >/dev/null");
+    stock_run(s,
+              "svnadmin create r && echo >f && svnmucc -m 1 mkdir $U/r/d put f $U/r/f >/dev/null");
     struct fsfs *fs = fresh_open(s, "r");
     const struct noderev *root, *nr;
     const struct dir *dir, *below;
@@ -100,11 +103,13 @@ static void a_directory_without_text_is_empty_and_a_file_is_none(void **state)
     assert_err(dir_get(&below, fs, nr, s->arena), E_FS_NOT_DIRECTORY, "/f");
 }
 
-/* What was asked for ahead is what is read afterwards; asking for what is not there does no harm. */
+/* What was asked for ahead is what is read afterwards; asking for what is not there does no harm.
+ */
 static void asking_ahead_changes_nothing(void **state)
 {
     struct stock *s = *state;
-    stock_run(s, "svnadmin create r && mkdir d && for i in $(seq 300); do echo $i >d/$i; done && svn import -q -m 1 d $U/r/d");
+    stock_run(s, "svnadmin create r && mkdir d && for i in $(seq 300); do echo $i >d/$i; done && "
+                 "svn import -q -m 1 d $U/r/d");
     struct fsfs *fs = fresh_open(s, "r");
     const struct noderev *nr;
     const struct dir *dir;
@@ -117,8 +122,10 @@ static void asking_ahead_changes_nothing(void **state)
     assert_ok(noderev_get(&nr, fs, &dir_find(dir, S("299"))->id, s->arena));
     assert_ok(rep_text(&text, fs, &nr->text, s->arena));
     assert_str(blob_str(text), "299\n");
-    const struct noderev_id ids[] = {{.rev = 77, .item = 3}, {.rev = 1, .item = 99999}, {.rev = REV_NONE}};
-    const struct rep reps[] = {{.rev = 77, .item = 3}, {.rev = 1, .item = UINT64_MAX}, {.rev = REV_NONE}};
+    const struct noderev_id ids[] = {
+        {.rev = 77, .item = 3}, {.rev = 1, .item = 99999}, {.rev = REV_NONE}};
+    const struct rep reps[] = {
+        {.rev = 77, .item = 3}, {.rev = 1, .item = UINT64_MAX}, {.rev = REV_NONE}};
     noderevs_prefetch(fs, ids, 3);
     reps_prefetch(fs, reps, 3);
     noderevs_prefetch(fs, ids, 0);

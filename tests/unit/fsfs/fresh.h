@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fresh.h - repositories that change behind the filesystem's back: opened afresh, with nothing cached. */
+/* fresh.h - repositories that change behind the filesystem's back: opened afresh, with nothing
+ * cached. */
 #ifndef VARVE_TESTS_FSFS_FRESH_H
 #define VARVE_TESTS_FSFS_FRESH_H
 

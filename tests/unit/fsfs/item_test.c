@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fsfs/item.h"
 #include "fresh.h"
 #include "fsfs/index_int.h"
+#include "fsfs/item.h"
 #include "fsfs/rep.h"
 
 static void the_trailer_names_the_root_and_the_changes(void **state)
 {
     uint64_t root, changes;
     size_t length;
-    assert_ok(trailer_parse(&root, &changes, &length, S("cpath: /\n\n\n17 107\n"))); /* revision 0 */
+    assert_ok(
+        trailer_parse(&root, &changes, &length, S("cpath: /\n\n\n17 107\n"))); /* revision 0 */
     assert_int_equal(root, 17);
     assert_int_equal(changes, 107);
     assert_int_equal(length, 7);
-    static const char *wrong[] = {"", "\n", "17 107\n", "x\n17 107", "x\n17\n", "x\n17 107 9\n", "x\n17 x\n", "x\n-1 7\n"};
+    static const char *wrong[] = {
+        "", "\n", "17 107\n", "x\n17 107", "x\n17\n", "x\n17 107 9\n", "x\n17 x\n", "x\n-1 7\n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_err(trailer_parse(&root, &changes, &length, str_of(wrong[i])), E_FS_CORRUPT, "does not end with");
+        assert_err(trailer_parse(&root, &changes, &length, str_of(wrong[i])), E_FS_CORRUPT,
+                   "does not end with");
 }
 
 static void a_manifest_has_one_offset_for_each_revision(void **state)
@@ -24,8 +27,16 @@ static void a_manifest_has_one_offset_for_each_revision(void **state)
     assert_int_equal(starts[1], 115);
     assert_int_equal(starts[2], 2345);
     assert_int_equal(starts[3], 3000);
-    static const char *wrong[] = {"", "0\n115\n", "0\n115\n2345", "0\n115\n2345\n2999\n", "1\n115\n2345\n", "0\n115\n115\n",
-                                  "0\n115\n3000\n", "0\n115\nx\n", "0\n2345\n115\n", "0\n-1\n7\n"};
+    static const char *wrong[] = {"",
+                                  "0\n115\n",
+                                  "0\n115\n2345",
+                                  "0\n115\n2345\n2999\n",
+                                  "1\n115\n2345\n",
+                                  "0\n115\n115\n",
+                                  "0\n115\n3000\n",
+                                  "0\n115\nx\n",
+                                  "0\n2345\n115\n",
+                                  "0\n-1\n7\n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_err(manifest_parse(starts, 3, str_of(wrong[i]), 3000), E_FS_CORRUPT, "Manifest");
 }
@@ -41,8 +52,10 @@ static void views_and_reads_give_the_bytes_of_the_file(void **state)
     stock_run(s, "svnadmin create --compatible-version 1.8 r && echo 1 >r/db/current");
     stock_write(s, "r/db/revs/0/1", str_make(bytes, SIZE));
     struct fsfs *fs = fresh_open(s, "r");
-    static const size_t offsets[] = {0, 1, ITEM_BLOCK - 1, ITEM_BLOCK, 2 * ITEM_BLOCK - 100, 3 * ITEM_BLOCK + 999, SIZE};
-    static const size_t sizes[] = {0, 1, 2, 99, 100, 101, 5000, ITEM_BLOCK, ITEM_BLOCK + 1, 2 * ITEM_BLOCK};
+    static const size_t offsets[] = {
+        0, 1, ITEM_BLOCK - 1, ITEM_BLOCK, 2 * ITEM_BLOCK - 100, 3 * ITEM_BLOCK + 999, SIZE};
+    static const size_t sizes[] = {
+        0, 1, 2, 99, 100, 101, 5000, ITEM_BLOCK, ITEM_BLOCK + 1, 2 * ITEM_BLOCK};
     struct body *body;
     assert_ok(store_body(&body, fs->store, 1, s->arena));
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
@@ -78,7 +91,8 @@ static void views_and_reads_give_the_bytes_of_the_file(void **state)
 static void a_small_revision_is_read_at_once(void **state)
 {
     struct stock *s = *state;
-    stock_run(s, "svnadmin create r && echo >f && svnmucc -m 1 mkdir $U/r/d put f $U/r/f propset p v $U/r/f >/dev/null");
+    stock_run(s, "svnadmin create r && echo >f && svnmucc -m 1 mkdir $U/r/d put f $U/r/f propset p "
+                 "v $U/r/f >/dev/null");
     struct fsfs *fs = fresh_open(s, "r");
     struct item_place place;
     assert_ok(item_find_changes(&place, fs, 1, s->arena));
@@ -87,14 +101,16 @@ static void a_small_revision_is_read_at_once(void **state)
     assert_int_equal(before.objects, 1);
     for (uint64_t item = 1; item <= 6; item++)
         assert_ok(item_find(&place, fs, 1, item, s->arena));
-    assert_err(item_find(&place, fs, 1, 100, s->arena), E_FS_INDEX_OVERFLOW, "Item index 100 too large in revision 1");
+    assert_err(item_find(&place, fs, 1, 100, s->arena), E_FS_INDEX_OVERFLOW,
+               "Item index 100 too large in revision 1");
     assert_err(item_find(&place, fs, 2, 1, s->arena), E_FS_NO_SUCH_REVISION, "No such revision 2");
     cache_stats(&after);
     assert_int_equal(after.objects, 1);
     assert_int_equal(after.misses, before.misses);
 }
 
-/* The root and the changes of each revision of loose and packed shards, by both kinds of addressing. */
+/* The root and the changes of each revision of loose and packed shards, by both kinds of
+ * addressing. */
 static void roots_and_changes_are_found(void **state)
 {
     struct stock *s = *state;
@@ -121,7 +137,8 @@ static void roots_and_changes_are_found(void **state)
                 if (rev == 0)
                     assert_int_equal(view.p[0], '\n'); /* an empty list */
                 else
-                    assert_true(view.p[0] == '_' || (view.p[0] >= '0' && view.p[0] <= '9')); /* an id */
+                    assert_true(view.p[0] == '_' ||
+                                (view.p[0] >= '0' && view.p[0] <= '9')); /* an id */
             }
         }
         stock_run(s, "rm -rf r");
@@ -133,11 +150,13 @@ static void a_damaged_manifest_is_named(void **state)
     struct stock *s = *state;
     stock_create(s, "r", 4, 3);
     stock_history(s);
-    stock_run(s, "svnadmin pack -q r && chmod u+w r/db/revs/1.pack/manifest && echo 7 >r/db/revs/1.pack/manifest");
+    stock_run(s, "svnadmin pack -q r && chmod u+w r/db/revs/1.pack/manifest && echo 7 "
+                 ">r/db/revs/1.pack/manifest");
     struct fsfs *fs = fresh_open(s, "r");
     struct item_place place;
     assert_ok(item_find(&place, fs, 2, 0, s->arena));
-    assert_err(item_find(&place, fs, 4, 0, s->arena), E_FS_CORRUPT, "Manifest of 'revs/1.pack/pack' is damaged");
+    assert_err(item_find(&place, fs, 4, 0, s->arena), E_FS_CORRUPT,
+               "Manifest of 'revs/1.pack/pack' is damaged");
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All texts, properties and directories of the sample history, as stock loaded it into several formats, against what its dump stream says: the trees
- * of all revisions as lines, in the form of `tree-listing`. */
+/* All texts, properties and directories of the sample history, as stock loaded it into several
+ * formats, against what its dump stream says: the trees of all revisions as lines, in the form of
+ * `tree-listing`. */
 #include "base/digest.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -9,7 +10,8 @@
 #include "fsfs/rep.h"
 #include "fsfs/rep_int.h"
 
-/* Digests are made once for each representation, or the same megabytes would be read for every revision. */
+/* Digests are made once for each representation, or the same megabytes would be read for every
+ * revision. */
 struct walk {
     FILE *to;
     struct fsfs *fs;
@@ -27,10 +29,12 @@ static void hex_md5(char out[2 * MD5_SIZE], struct str bytes)
 
 static struct str rep_name(struct walk *w, char what, const struct rep *rep)
 {
-    return arena_printf(w->names, "%c%lld/%llu", what, (long long)rep->rev, (unsigned long long)rep->item);
+    return arena_printf(w->names, "%c%lld/%llu", what, (long long)rep->rev,
+                        (unsigned long long)rep->item);
 }
 
-/* The text three ways: as a whole, through the reader, and through the decoders whatever its size. */
+/* The text three ways: as a whole, through the reader, and through the decoders whatever its size.
+ */
 static struct err *text_read(struct buf *out, struct fsfs *fs, const struct noderev *nr)
 {
     AUTO_ARENA(scratch);
@@ -64,7 +68,8 @@ static struct err *text_digest(const char **out, struct walk *w, const struct no
     if (nr->has_text)
         TRY(text_read(&text, w->fs, nr));
     if (text.n != noderev_size(nr))
-        return err_make(E_ASSERTION_FAIL, "%zu bytes, not %llu", text.n, (unsigned long long)noderev_size(nr));
+        return err_make(E_ASSERTION_FAIL, "%zu bytes, not %llu", text.n,
+                        (unsigned long long)noderev_size(nr));
     char *digits = arena_alloc(w->names, 2 * MD5_SIZE);
     hex_md5(digits, buf_view(&text));
     map_put(w->digests, name, digits);
@@ -72,7 +77,8 @@ static struct err *text_digest(const char **out, struct walk *w, const struct no
     return NULL;
 }
 
-static struct err *props_digest(const char **out, struct walk *w, const struct noderev *nr, struct arena *arena)
+static struct err *props_digest(const char **out, struct walk *w, const struct noderev *nr,
+                                struct arena *arena)
 {
     const struct str name = nr->has_props ? rep_name(w, 'p', &nr->props) : S("empty");
     if ((*out = map_get(w->digests, name)))
@@ -88,14 +94,16 @@ static struct err *props_digest(const char **out, struct walk *w, const struct n
     return NULL;
 }
 
-static struct err *walk(struct walk *w, const struct noderev *nr, struct str path, struct arena *arena)
+static struct err *walk(struct walk *w, const struct noderev *nr, struct str path,
+                        struct arena *arena)
 {
     const char *text = NULL, *props;
     if (nr->kind == NODE_FILE)
         TRY(text_digest(&text, w, nr));
     TRY(props_digest(&props, w, nr, arena));
-    fprintf(w->to, "%lld %.*s %s %.*s %.*s\n", (long long)w->rev, path.n ? (int)path.n : 1, path.n ? path.p : "/",
-            nr->kind == NODE_DIR ? "dir" : "file", text ? 32 : 1, text ? text : "-", 32, props);
+    fprintf(w->to, "%lld %.*s %s %.*s %.*s\n", (long long)w->rev, path.n ? (int)path.n : 1,
+            path.n ? path.p : "/", nr->kind == NODE_DIR ? "dir" : "file", text ? 32 : 1,
+            text ? text : "-", 32, props);
     if (nr->kind == NODE_FILE)
         return NULL;
     const struct dir *dir;
@@ -106,7 +114,8 @@ static struct err *walk(struct walk *w, const struct noderev *nr, struct str pat
         TRY(noderev_get(&child, w->fs, &dir->list[i].id, arena));
         if (child->kind != dir->list[i].kind || dir_find(dir, dir->list[i].name) != &dir->list[i])
             return err_make(E_ASSERTION_FAIL, "entry and node disagree");
-        TRY(walk(w, child, arena_printf(arena, "%.*s/%.*s", STR(path), STR(dir->list[i].name)), arena));
+        TRY(walk(w, child, arena_printf(arena, "%.*s/%.*s", STR(path), STR(dir->list[i].name)),
+                 arena));
         arena_rewind(arena, mark);
     }
     return NULL;
@@ -135,8 +144,9 @@ static struct err *listing_write(FILE *to, struct fsfs *fs)
 
 static struct str wanted(struct stock *s)
 {
-    stock_run(s, "test -f dump || {\n\"$VARVE_SOURCE/tests/interop/sample-history\" --small >dump &&\n"
-                 "\"$VARVE_SOURCE/tests/unit/fsfs/tree-listing\" <dump >wanted; }");
+    stock_run(s,
+              "test -f dump || {\n\"$VARVE_SOURCE/tests/interop/sample-history\" --small >dump &&\n"
+              "\"$VARVE_SOURCE/tests/unit/fsfs/tree-listing\" <dump >wanted; }");
     return stock_file(s, "wanted");
 }
 
@@ -167,8 +177,9 @@ static void format_6_packed_and_upgraded_on_its_way(void **state)
     struct stock *s = *state;
     wanted(s);
     stock_create(s, "r", 6, 8);
-    stock_run(s, "svnadmin load -q --no-flush-to-disk -r 0:60 r <dump && svnadmin pack -q r &&\n"
-                 "svnadmin upgrade r >out && svnadmin load -q --no-flush-to-disk -r 61:9999 r <dump");
+    stock_run(s,
+              "svnadmin load -q --no-flush-to-disk -r 0:60 r <dump && svnadmin pack -q r &&\n"
+              "svnadmin upgrade r >out && svnadmin load -q --no-flush-to-disk -r 61:9999 r <dump");
     assert_trees(s, "r");
 }
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fsfs/rep.h"
 #include "base/digest.h"
 #include "base/num.h"
 #include "delta/svndiff.h"
-#include "fsfs/dir.h"
-#include "fsfs/rep_int.h"
 #include "fresh.h"
+#include "fsfs/dir.h"
+#include "fsfs/rep.h"
+#include "fsfs/rep_int.h"
 
 /* ---- revisions made by hand: physical addressing, nothing but representations ---- */
 
 static void make_repository(struct stock *s)
 {
-    stock_run(s, "svnadmin create --compatible-version 1.8 r && sed -i 's/sharded 1000/sharded 2/' r/db/format");
+    stock_run(s, "svnadmin create --compatible-version 1.8 r && sed -i 's/sharded 1000/sharded 2/' "
+                 "r/db/format");
 }
 
 static void put_revision(struct stock *s, int rev, struct str bytes)
@@ -23,7 +24,8 @@ static void put_revision(struct stock *s, int rev, struct str bytes)
 }
 
 /* Append a representation whose data are BODY; what a node-revision would say of it, for TEXT. */
-static struct rep rep_add(struct buf *file, int rev, struct str header, struct str body, struct str text)
+static struct rep rep_add(struct buf *file, int rev, struct str header, struct str body,
+                          struct str text)
 {
     struct rep rep = {.rev = rev, .item = file->n, .size = body.n, .expanded = text.n};
     md5_of(rep.md5, text);
@@ -39,8 +41,8 @@ static struct rep plain_add(struct buf *file, int rev, struct str text)
 }
 
 /* BASE may be NULL. */
-static struct rep delta_add(struct buf *file, int rev, const struct rep *base, struct str base_text, struct str text,
-                            int version)
+static struct rep delta_add(struct buf *file, int rev, const struct rep *base, struct str base_text,
+                            struct str text, int version)
 {
     AUTO_BUF(document);
     AUTO_BUF(header);
@@ -101,11 +103,22 @@ static void header_lines_are_read(void **state)
     assert_int_equal(h.base_item, 345);
     assert_int_equal(h.base_size, 6789);
     assert_int_equal(h.length, 18);
-    static const char *wrong[] = {"", "PLAIN", "PLAIN \n", "DELTA 1\n", "DELTA 1 2\n", "DELTA 1 2 3 4\n", "DELTA -1 2 3\n",
-                                  "DELTA 1 2 x\n", "delta\n", "DELTA  1 2 3\n", "id: 0.0.r0/2\n", "ENDREP\n",
+    static const char *wrong[] = {"",
+                                  "PLAIN",
+                                  "PLAIN \n",
+                                  "DELTA 1\n",
+                                  "DELTA 1 2\n",
+                                  "DELTA 1 2 3 4\n",
+                                  "DELTA -1 2 3\n",
+                                  "DELTA 1 2 x\n",
+                                  "delta\n",
+                                  "DELTA  1 2 3\n",
+                                  "id: 0.0.r0/2\n",
+                                  "ENDREP\n",
                                   "DELTA 1 2 99999999999999999999\n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_err(rep_header_parse(&h, str_of(wrong[i])), E_FS_CORRUPT, "Malformed representation header");
+        assert_err(rep_header_parse(&h, str_of(wrong[i])), E_FS_CORRUPT,
+                   "Malformed representation header");
 }
 
 static void texts_come_plain_as_deltas_and_as_deltas_of_deltas(void **state)
@@ -113,7 +126,8 @@ static void texts_come_plain_as_deltas_and_as_deltas_of_deltas(void **state)
     struct stock *s = *state;
     AUTO_BUF(one);
     AUTO_BUF(two);
-    const struct str a = S("one two three four five six seven"), b = S("one two three, four five six seven");
+    const struct str a = S("one two three four five six seven"),
+                     b = S("one two three, four five six seven");
     const struct str c = S("zero one two three, four five six");
     make_repository(s);
     const struct rep plain = plain_add(&one, 1, a);
@@ -163,9 +177,11 @@ static void a_wrong_md5_is_a_checksum_mismatch(void **state)
     struct fsfs *fs = fresh_open(s, "r");
     rep.md5[0] ^= 1;
     over.md5[15] ^= 1;
-    assert_no_text(fs, &over, E_CHECKSUM_MISMATCH, "Checksum mismatch while reading representation:");
-    assert_no_text(fs, &rep, E_CHECKSUM_MISMATCH, "   expected:  b0946ac92492d2347c6235b4d2611184\n"
-                                                  "     actual:  b1946ac92492d2347c6235b4d2611184");
+    assert_no_text(fs, &over, E_CHECKSUM_MISMATCH,
+                   "Checksum mismatch while reading representation:");
+    assert_no_text(fs, &rep, E_CHECKSUM_MISMATCH,
+                   "   expected:  b0946ac92492d2347c6235b4d2611184\n"
+                   "     actual:  b1946ac92492d2347c6235b4d2611184");
     memset(rep.md5, 0, MD5_SIZE); /* unknown */
     assert_text(fs, &rep, S("hello\n"));
 }
@@ -211,7 +227,8 @@ static void impossible_bases_are_corruption(void **state)
     const struct rep self = rep_add(&file, 1, S("DELTA 1 0 9\n"), doc, S("x"));
     const struct rep later = rep_add(&file, 1, S("DELTA 2 0 9\n"), doc, S("x"));
     const struct rep nowhere = rep_add(&file, 1, S("DELTA 1 999 9\n"), doc, S("x"));
-    const size_t first = file.n, second = first + strlen("DELTA 1 000 9\n") + doc.n + strlen("ENDREP\n");
+    const size_t first = file.n,
+                 second = first + strlen("DELTA 1 000 9\n") + doc.n + strlen("ENDREP\n");
     AUTO_BUF(header);
     buf_printf(&header, "DELTA 1 %03zu 9\n", second);
     const struct rep loop = rep_add(&file, 1, buf_view(&header), doc, S("x"));
@@ -300,7 +317,8 @@ static void large_texts_stream_through_long_chains(void **state)
     char *before = arena_alloc(s->arena, SIZE);
     struct rep rep = {0};
     for (int i = 0; i < N; i++) {
-        rep = delta_add(&file, 1, i ? &rep : NULL, i ? str_make(before, SIZE) : S(""), str_make(text, SIZE), 2);
+        rep = delta_add(&file, 1, i ? &rep : NULL, i ? str_make(before, SIZE) : S(""),
+                        str_make(text, SIZE), 2);
         if (i == N - 1)
             break;
         memcpy(before, text, SIZE);
@@ -319,7 +337,8 @@ static void large_texts_stream_through_long_chains(void **state)
     AUTO_BUF(streamed);
     struct reader *reader;
     assert_ok(rep_open(&reader, fs, &rep));
-    assert_err(reader_all(&streamed, reader, 1 << 30), E_CHECKSUM_MISMATCH, "Checksum mismatch while reading");
+    assert_err(reader_all(&streamed, reader, 1 << 30), E_CHECKSUM_MISMATCH,
+               "Checksum mismatch while reading");
     reader_close(reader);
 }
 
@@ -332,8 +351,10 @@ static void a_small_text_may_be_a_delta_to_a_large_one(void **state)
     const char *text = noise(s->arena, SIZE);
     const struct rep large = plain_add(&file, 1, str_make(text, SIZE));
     const struct rep packed = delta_add(&file, 1, NULL, S(""), str_make(text, SIZE), 1);
-    const struct rep first = delta_add(&file, 1, &large, str_make(text, SIZE), str_make(text + 500, 9000), 0);
-    const struct rep second = delta_add(&file, 1, &packed, str_make(text, SIZE), str_make(text + 500, 9000), 0);
+    const struct rep first =
+        delta_add(&file, 1, &large, str_make(text, SIZE), str_make(text + 500, 9000), 0);
+    const struct rep second =
+        delta_add(&file, 1, &packed, str_make(text, SIZE), str_make(text + 500, 9000), 0);
     put_revision(s, 1, buf_view(&file));
     struct fsfs *fs = fresh_open(s, "r");
     assert_text(fs, &large, str_make(text, SIZE));
@@ -437,19 +458,22 @@ static struct err *read_file_a(struct buf *out, struct fsfs *fs)
     return NULL;
 }
 
-static const char two_revisions[] = "for i in $(seq 60); do echo line $i; done >a; (cat a; echo more) >b\n"
-                                    "svnmucc -m 1 put a $U/a propset p value $U/a >/dev/null\n"
-                                    "svnmucc -m 2 put b $U/a propset p 'another value' $U/a >/dev/null\n";
+static const char two_revisions[] =
+    "for i in $(seq 60); do echo line $i; done >a; (cat a; echo more) >b\n"
+    "svnmucc -m 1 put a $U/a propset p value $U/a >/dev/null\n"
+    "svnmucc -m 2 put b $U/a propset p 'another value' $U/a >/dev/null\n";
 
-/* Whatever byte of revision 2 is wrong: there is an error, or the text and the property are what they were, or are missing where the bytes
- * say so; never others. */
+/* Whatever byte of revision 2 is wrong: there is an error, or the text and the property are what
+ * they were, or are missing where the bytes say so; never others. */
 static void damage_never_passes_for_another_text(void **state)
 {
     struct stock *s = *state;
     static const char *versions[] = {"1.1", "1.8", "1.10"};
     for (size_t v = 0; v < 3; v++) {
-        stock_run(s, arena_printf(s->arena, "rm -rf r\nsvnadmin create --compatible-version %s r\nU=$U/r\n%s",
-                                 versions[v], two_revisions).p);
+        stock_run(s, arena_printf(s->arena,
+                                  "rm -rf r\nsvnadmin create --compatible-version %s r\nU=$U/r\n%s",
+                                  versions[v], two_revisions)
+                         .p);
         const char *name = v == 0 ? "r/db/revs/2" : "r/db/revs/0/2";
         const struct str file = stock_file(s, name);
         char *bytes = arena_alloc(s->arena, file.n);
@@ -463,8 +487,10 @@ static void damage_never_passes_for_another_text(void **state)
                 bytes[at] ^= 1;
             stock_write(s, name, str_make(bytes, at < file.n ? file.n : at - file.n));
             struct err *err = read_file_a(&got, fresh_open(s, "r"));
-            const bool kept = str_starts(buf_view(&want), buf_view(&got)) || str_ends(buf_view(&want), buf_view(&got));
-            if (!err && (!kept || (got.n != want.n && got.n != 13 && got.n != want.n - 13 && got.n != 0)))
+            const bool kept = str_starts(buf_view(&want), buf_view(&got)) ||
+                              str_ends(buf_view(&want), buf_view(&got));
+            if (!err &&
+                (!kept || (got.n != want.n && got.n != 13 && got.n != want.n - 13 && got.n != 0)))
                 fail_msg("format of %s, change %d: %d bytes", versions[v], (int)at, (int)got.n);
             err_free(err);
         }
