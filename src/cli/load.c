@@ -47,6 +47,9 @@ static struct err *print_notice(void *arg, const struct load_notice *notice)
     case LOAD_MERGEINFO_NORMALIZED:
         printf(" removing '\\r' from svn:mergeinfo ...");
         break;
+    case LOAD_MERGEINFO_INVALID:
+        printf("WARNING 0x0005: Invalid svn:mergeinfo value; leaving unchanged\n");
+        break;
     case LOAD_PROPS_SET:
         printf("Properties set on revision %lld.\n\n", new_rev);
         break;

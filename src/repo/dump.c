@@ -18,7 +18,6 @@ struct open_dir {
     struct str path;
     struct str cmp_path; /* what its entries are compared with: p NULL: nothing is known, the revision before at the same path */
     revnum cmp_rev;
-    bool is_new;         /* added without history: so is everything in it */
     struct map *deleted; /* absolute paths; NULL: none */
 };
 
@@ -97,10 +96,10 @@ static struct err *put_node(struct dumper *d, const struct dump_node *node)
 
 /* ---- folders on the way ---- */
 
-static struct open_dir *open_below(struct dumper *d, struct str path, struct str cmp_path, revnum cmp_rev, bool is_new)
+static struct open_dir *open_below(struct dumper *d, struct str path, struct str cmp_path, revnum cmp_rev)
 {
     struct open_dir *dir = ARENA_NEW(d->arena, struct open_dir);
-    *dir = (struct open_dir){.up = d->top, .path = arena_str(d->arena, path), .cmp_rev = cmp_rev, .is_new = is_new};
+    *dir = (struct open_dir){.up = d->top, .path = arena_str(d->arena, path), .cmp_rev = cmp_rev};
     if (cmp_path.p)
         dir->cmp_path = arena_str(d->arena, cmp_path);
     d->top = dir;
@@ -150,7 +149,7 @@ static struct err *open_parents(struct dumper *d, struct str path)
     while (d->top && d->top->path.n > parent.n) /* the path itself was opened as a folder before */
         TRY(close_dir(d));
     if (!d->top)
-        open_below(d, S("/"), (struct str){0}, REV_NONE, false);
+        open_below(d, S("/"), (struct str){0}, REV_NONE);
     if (!path_skip_ancestor(&rest, d->top->path, parent))
         return NULL;
     while (path_next(&name, &rest)) {
@@ -158,7 +157,7 @@ static struct err *open_parents(struct dumper *d, struct str path)
         revnum cmp_rev = REV_NONE;
         if (d->top->cmp_path.p)
             compare_place(&cmp_path, &cmp_rev, d, d->top, below);
-        open_below(d, below, cmp_path, cmp_rev, d->top->is_new);
+        open_below(d, below, cmp_path, cmp_rev);
     }
     return NULL;
 }
@@ -230,7 +229,7 @@ static struct err *put_added(struct dumper *d, const struct change *change, cons
     if (hidden) { /* its history is not to be seen: it comes as new, whole */
         TRY(put_tree(d, change->path, now, replaces));
         if (now->kind == NODE_DIR)
-            open_below(d, change->path, change->copyfrom_path, change->copyfrom_rev, false);
+            open_below(d, change->path, change->copyfrom_path, change->copyfrom_rev);
         return NULL;
     }
     if (has_source) {
@@ -244,7 +243,7 @@ static struct err *put_added(struct dumper *d, const struct change *change, cons
     }
     TRY(put_node(d, &node));
     if (now->kind == NODE_DIR)
-        open_below(d, change->path, has_source ? change->copyfrom_path : (struct str){0}, has_source ? change->copyfrom_rev : REV_NONE, !has_source);
+        open_below(d, change->path, has_source ? change->copyfrom_path : (struct str){0}, has_source ? change->copyfrom_rev : REV_NONE);
     return NULL;
 }
 

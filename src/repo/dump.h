@@ -43,7 +43,7 @@ const struct str *dump_record_get(const struct dump_record *record, const char *
 /* ---- loading ---- */
 
 enum load_uuid { LOAD_UUID_DEFAULT, LOAD_UUID_IGNORE, LOAD_UUID_FORCE };
-enum load_event { LOAD_TXN_STARTED, LOAD_NODE_BEGIN, LOAD_NODE_COPIED, LOAD_NODE_DONE, LOAD_COMMITTED, LOAD_SKIPPED, LOAD_MERGEINFO_NORMALIZED, LOAD_PROPS_SET };
+enum load_event { LOAD_TXN_STARTED, LOAD_NODE_BEGIN, LOAD_NODE_COPIED, LOAD_NODE_DONE, LOAD_COMMITTED, LOAD_SKIPPED, LOAD_MERGEINFO_NORMALIZED, LOAD_MERGEINFO_INVALID, LOAD_PROPS_SET };
 struct load_notice {
     enum load_event event;
     revnum old_rev, new_rev;

@@ -22,10 +22,10 @@ struct err *prop_check(struct str name, const struct str *value)
     if (!utf8_is_valid(*value))
         return err_make(E_BAD_PROPERTY_VALUE, "Cannot accept '%.*s' property because it is not encoded in UTF-8", STR(name));
     if (str_find(*value, '\r') != SIZE_MAX)
-        return err_wrap(err_make(E_BAD_PROPERTY_VALUE_EOL, "Value of '%.*s' has a carriage return", STR(name)), E_BAD_PROPERTY_VALUE,
-                        "Cannot accept '%.*s' property because it is not encoded using LF line endings", STR(name));
+        return err_wrap(err_make(E_BAD_PROPERTY_VALUE_EOL, "Cannot accept non-LF line endings in '%.*s' property", STR(name)), E_BAD_PROPERTY_VALUE,
+                        "Invalid property value");
     if (str_eq(name, S("svn:date")) && !date_parse(&us, *value))
-        return err_make(E_BAD_PROPERTY_VALUE, "Cannot accept '%.*s' property because it is not a date: '%.*s'", STR(name), STR(*value));
+        return err_wrap(err_make(E_BAD_DATE, "Bogus date"), E_BAD_PROPERTY_VALUE, "Wrong or unexpected property value");
     return NULL;
 }
 
