@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.h - the L2P and P2L indexes of logically addressed bodies (formats.md 8).
+/* index.h - the L2P and P2L indexes of logically addressed bodies (docs/formats/fsfs.md).
  *
  *   body = items, L2P index, P2L index, footer text, one byte: length of the footer text */
 #ifndef VARVE_FSFS_INDEX_H

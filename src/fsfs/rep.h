@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rep.h - reading representations: node-revisions, texts, property lists (formats.md 6).
+/* rep.h - reading representations: node-revisions, texts, property lists (docs/formats/fsfs.md).
  *
  *   ("PLAIN" | "DELTA" [SP rev SP item SP base-size]) LF  data  "ENDREP" LF
  *
