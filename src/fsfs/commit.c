@@ -3,7 +3,6 @@
 #include "base/path.h"
 #include "fsfs/commit_write.h"
 #include "fsfs/locks.h"
-#include "fsfs/verify.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -130,8 +129,6 @@ static struct err *batch_prepare(struct batch *batch, struct head *head, struct 
         if ((m->err = member_prepare(m, head)))
             continue;
         member_join(batch, m, fs);
-        if (fs->config.verify_before_commit)
-            TRY(verify_revision(fs, m->rev));
     }
     return NULL;
 }
@@ -290,7 +287,7 @@ static struct err *load_add(struct member *m, struct load_commits *lc)
     lc->head = head;
     written_to_cache(&m->written, fs, m->rev);
     repcache_hold(fs, m->written.rows, m->written.row_count);
-    return fs->config.verify_before_commit ? verify_revision(fs, m->rev) : NULL;
+    return NULL;
 }
 
 struct err *load_commits_add(revnum *rev, struct load_commits *lc, struct txn *txn)

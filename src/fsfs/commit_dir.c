@@ -134,6 +134,7 @@ struct err *dir_text_make(struct dir_text *out, struct txn *txn, const struct tx
     size_t count;
     const struct str *names = txn_dir_over(&count, dir, arena);
     buf_reserve(&out->text, old->n + 128 * count);
+    out->old_n = old->n;
     return merge_runs(out, blob_str(old), dir, names, count) ? NULL : make_afresh(out, txn, dir, arena);
 }
 
@@ -146,7 +147,8 @@ void dir_text_free(struct dir_text *dt)
 
 /* ---- the delta ---- */
 
-/* A window in the making. */
+/* Subversion's reader of representations combines the windows of a delta chain by their numbers: the view of window K must be window K of
+ * the old text. A run that has moved from one window to another is new data therefore. */
 struct window {
     struct delta_window window;
     struct buf ops, new_data;
@@ -154,51 +156,62 @@ struct window {
 
 static void window_op(struct window *w, enum delta_op_kind kind, size_t offset, size_t n)
 {
+    struct delta_op *last = w->ops.n ? (struct delta_op *)(w->ops.p + w->ops.n) - 1 : NULL;
+    if (n == 0)
+        return;
+    if (last && last->kind == kind && last->offset + last->length == offset) {
+        last->length += (uint32_t)n;
+        return;
+    }
     struct delta_op op = {kind, (uint32_t)offset, (uint32_t)n};
     buf_add(&w->ops, &op, sizeof op);
-    w->window.target_length += (uint32_t)n;
 }
 
-/* Take as much of RUN from AT on as the window may hold: the bytes taken. */
-static size_t window_take(struct window *w, const struct dir_text *dt, const struct dir_run *run, size_t at)
+static void window_new(struct window *w, struct str bytes)
 {
-    struct delta_window *window = &w->window;
-    size_t room = SVNDIFF_WINDOW_MAX - window->target_length;
-    size_t n = run->n - at < room ? run->n - at : room;
-    if (!run->is_old) {
-        window_op(w, DELTA_NEW, w->new_data.n, n);
-        buf_add(&w->new_data, dt->text.p + run->at + at, n);
-        return n;
+    window_op(w, DELTA_NEW, w->new_data.n, bytes.n);
+    buf_str(&w->new_data, bytes);
+}
+
+/* Add N bytes, which are those at FROM of the old text and at TO of the new one. */
+static void window_old(struct window *w, const struct dir_text *dt, uint64_t from, size_t to, size_t n)
+{
+    uint64_t start = w->window.source_offset, end = start + w->window.source_length;
+    uint64_t first = from < start ? start : from, last = from + n > end ? end : from + n;
+    if (first >= last) {
+        window_new(w, str_make(dt->text.p + to, n));
+        return;
     }
-    uint64_t from = run->at + at;
-    if (window->source_length == 0)
-        window->source_offset = from;
-    uint64_t reach = window->source_offset + SVNDIFF_WINDOW_MAX;
-    if (from >= reach)
-        return 0; /* the view cannot stretch so far: the next window's */
-    if (n > reach - from)
-        n = (size_t)(reach - from);
-    window_op(w, DELTA_SOURCE, (size_t)(from - window->source_offset), n);
-    window->source_length = (uint32_t)(from + n - window->source_offset);
-    return n;
+    window_new(w, str_make(dt->text.p + to, first - from));
+    window_op(w, DELTA_SOURCE, (size_t)(first - start), (size_t)(last - first));
+    window_new(w, str_make(dt->text.p + to + (last - from), (size_t)(from + n - last)));
 }
 
 void dir_text_delta(struct buf *out, const struct dir_text *dt, const struct svndiff_params *params)
 {
     struct window w = {0};
     svndiff_put_header(out, params->version);
-    size_t run = 0, at = 0;
-    uint64_t source_end = 0;
-    while (run < dt->run_count) {
-        w.window = (struct delta_window){.source_offset = source_end};
+    size_t run = 0, at = 0, text_n = dt->text.n;
+    for (size_t start = 0; start < text_n; start += SVNDIFF_WINDOW_MAX) {
+        size_t end = text_n - start < SVNDIFF_WINDOW_MAX ? text_n : start + SVNDIFF_WINDOW_MAX;
+        size_t source = start < dt->old_n ? start : dt->old_n, view = dt->old_n - source;
+        w.window = (struct delta_window){
+            .source_offset = source,
+            .source_length = (uint32_t)(view < SVNDIFF_WINDOW_MAX ? view : SVNDIFF_WINDOW_MAX),
+            .target_length = (uint32_t)(end - start),
+        };
         buf_clear(&w.ops);
         buf_clear(&w.new_data);
-        while (run < dt->run_count && w.window.target_length < SVNDIFF_WINDOW_MAX) {
-            size_t taken = window_take(&w, dt, &dt->runs[run], at);
-            if (taken == 0)
-                break;
-            at += taken;
-            if (at == dt->runs[run].n) {
+        for (size_t to = start; to < end;) {
+            const struct dir_run *r = &dt->runs[run];
+            size_t n = r->n - at < end - to ? r->n - at : end - to;
+            if (r->is_old)
+                window_old(&w, dt, r->at + at, to, n);
+            else
+                window_new(&w, str_make(dt->text.p + to, n));
+            to += n;
+            at += n;
+            if (at == r->n) {
                 run++;
                 at = 0;
             }
@@ -207,7 +220,6 @@ void dir_text_delta(struct buf *out, const struct dir_text *dt, const struct svn
         w.window.op_count = w.ops.n / sizeof *w.window.ops;
         w.window.new_data = buf_view(&w.new_data);
         svndiff_put_window(out, &w.window, params);
-        source_end = w.window.source_offset + w.window.source_length;
     }
     buf_free(&w.ops);
     buf_free(&w.new_data);

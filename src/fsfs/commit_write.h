@@ -42,6 +42,7 @@ struct dir_run {
 };
 struct dir_text {
     struct buf text;
+    size_t old_n;         /* bytes of the old text */
     struct dir_run *runs; /* NULL where the old text was of no use */
     size_t run_count, run_cap;
 };

@@ -311,6 +311,18 @@ static struct err *file_content(struct disk_txn *d, struct txn_node *file)
     return NULL;
 }
 
+/* The text of FILE is in a revision: its predecessor's, or another that was found to be equal to the new one. */
+static struct err *file_shared(struct disk_txn *d, struct txn_node *file)
+{
+    struct rep *rep = &file->nr.text;
+    if (file->from && file->from->has_text && rep_same(rep, &file->from->text))
+        return NULL;
+    file->content = ARENA_NEW(d->txn->arena, struct content);
+    file->content->rep = *rep;
+    file->content->rep.has_uniq = false;
+    return NULL;
+}
+
 static struct err *get_node(struct txn_node **out, struct disk_txn *d, const struct noderev_id *id);
 
 /* One name of a directory as the transaction has it, unless it is that of the directory beneath. */
@@ -401,10 +413,12 @@ static struct err *get_node(struct txn_node **out, struct disk_txn *d, const str
     *out = node;
     if (nr->has_props && nr->props.rev == REV_NONE)
         TRY(get_props(d, node));
-    if (!nr->has_text || nr->text.rev != REV_NONE)
+    if (!nr->has_text)
         return NULL;
     if (nr->kind == NODE_FILE)
-        return file_content(d, node);
+        return nr->text.rev == REV_NONE ? file_content(d, node) : file_shared(d, node);
+    if (nr->text.rev != REV_NONE)
+        return NULL;
     node->entries_changed = true;
     return get_children(d, node);
 }
