@@ -14,8 +14,11 @@ static struct err *digits_parse(int64_t *out, struct str digits, struct str line
             return err_make(E_BAD_VERSION_FILE_FORMAT,
                             "Format file '%s' contains unexpected non-digit '%c' within '%.*s'",
                             name, digits.p[i], STR(line));
-    if (!num_i64(out, digits))
-        return err_make(E_INCORRECT_PARAMS, "Could not convert '%.*s' into a number", STR(digits));
+    if (digits.n == 0)
+        return err_make(E_INCORRECT_PARAMS, "Could not convert '' into a number");
+    if (!num_i64(out, digits) || *out > INT32_MAX)
+        return err_make(E_INCORRECT_PARAMS, "Number '%.*s' is out of range '[%d, %d]'", STR(digits),
+                        INT32_MIN, INT32_MAX);
     return NULL;
 }
 

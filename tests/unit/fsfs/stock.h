@@ -50,6 +50,8 @@ static MAY_BE_UNUSED int stock_setup(void **state)
 static MAY_BE_UNUSED int stock_teardown(void **state)
 {
     struct stock *stock = *state;
+    if (chdir("/") != 0)
+        return -1;
     arena_free(stock->arena);
     nftw(stock->root, stock_remove, 16, FTW_DEPTH | FTW_PHYS);
     free(stock);
