@@ -10,10 +10,10 @@
 #include <strings.h>
 
 enum {
-    FILE_MAX =
-        64 << 20, /* bytes of a configuration file; authz files of large sites have a few MiB */
-    EXPANDED_MAX = 1 << 20, /* bytes of a value with all its %(names)s replaced */
-    EXPAND_DEPTH_MAX = 32,  /* names within names */
+    FILE_MAX = 64 << 20,        /* bytes of a file; authz files of large sites have a few MiB */
+    EXPANDED_MAX = 64 << 10,    /* bytes of a value with all its %(names)s replaced */
+    ALL_EXPANDED_MAX = 4 << 20, /* of all such values together */
+    EXPAND_DEPTH_MAX = 32,      /* names within names */
 };
 
 /* While a file is read: sections and options by name, and lists that grow. */
@@ -171,13 +171,14 @@ static bool find_reference(struct str s, size_t *at, struct str *name)
         if (s.p[i] != '%' || s.p[i + 1] != '(')
             continue;
         size_t close = str_find(str_skip(s, i), ')');
-        if (close == SIZE_MAX)
+        if (close == SIZE_MAX || i + close + 1 == s.n)
             return false;
-        if (i + close + 1 < s.n && s.p[i + close + 1] == 's') {
+        if (s.p[i + close + 1] == 's') {
             *at = i;
             *name = str_make(s.p + i + 2, close - 2);
             return true;
         }
+        i += close; /* what begins before this parenthesis ends with it, too */
     }
     return false;
 }
@@ -257,7 +258,7 @@ static struct err *expand_all(struct ini *ini, struct arena *arena)
             x.depth = 0;
             err = expand(&x, option, option->value);
             total += x.out.n;
-            if (!err && total > FILE_MAX)
+            if (!err && total > ALL_EXPANDED_MAX)
                 err = err_make(E_MALFORMED_FILE, "line %u: Values are too long", option->line);
             struct changed *changed = ARENA_NEW(arena, struct changed);
             *changed = (struct changed){option, arena_str(arena, buf_view(&x.out)), list};

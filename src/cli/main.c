@@ -274,6 +274,7 @@ int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
     const char *prog = slash ? slash + 1 : argv[0];
+    mem_setup();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe or connection is an error value, not the end of the process */
     signal(SIGXFSZ, SIG_IGN);
     int status;
