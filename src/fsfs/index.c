@@ -20,20 +20,33 @@ static struct err *corrupt(const char *what)
 
 /* ---- the footer ---- */
 
-struct err *index_footer_parse(struct index_footer *out, struct str tail, uint64_t body_size)
+/* The offsets of the footer, and where its MD5s stand. */
+static struct err *footer_parse(struct index_footer *out, struct str *l2p_md5, struct str *p2l_md5,
+                                struct str tail, uint64_t body_size)
 {
     size_t length = tail.n ? (unsigned char)tail.p[tail.n - 1] : 0;
     if (length == 0 || tail.n < length + 1 || body_size < length + 1)
         return corrupt("Index footer has no valid length");
     struct str text = {tail.p + tail.n - 1 - length, length};
-    struct str l2p = str_word(&text), l2p_md5 = str_word(&text), p2l = str_word(&text);
-    if (!num_u64(&out->l2p_offset, l2p) || !num_unhex(out->l2p_md5, MD5_SIZE, l2p_md5) ||
-        !num_u64(&out->p2l_offset, p2l) || !num_unhex(out->p2l_md5, MD5_SIZE, text))
+    struct str l2p = str_word(&text);
+    *l2p_md5 = str_word(&text);
+    struct str p2l = str_word(&text);
+    *p2l_md5 = text;
+    if (!num_u64(&out->l2p_offset, l2p) || !num_u64(&out->p2l_offset, p2l))
         return corrupt("Malformed index footer");
     out->footer_offset = body_size - 1 - length;
     if (out->l2p_offset == 0 || out->l2p_offset >= out->p2l_offset ||
         out->p2l_offset >= out->footer_offset)
         return corrupt("Offsets in the index footer are out of order");
+    return NULL;
+}
+
+struct err *index_footer_parse(struct index_footer *out, struct str tail, uint64_t body_size)
+{
+    struct str l2p_md5, p2l_md5;
+    TRY(footer_parse(out, &l2p_md5, &p2l_md5, tail, body_size));
+    if (!num_unhex(out->l2p_md5, MD5_SIZE, l2p_md5) || !num_unhex(out->p2l_md5, MD5_SIZE, p2l_md5))
+        return corrupt("Malformed index footer");
     return NULL;
 }
 
@@ -341,8 +354,9 @@ static struct err *place_small(struct item_place *out, struct fsfs *fs, revnum r
     struct body *body = out->body;
     struct str all;
     struct index_footer footer;
+    struct str l2p_md5, p2l_md5; /* only verification wants them */
     TRY(section_view(&all, fs, body, 0, body->size, arena));
-    TRY(index_footer_parse(&footer, all, body->size));
+    TRY(footer_parse(&footer, &l2p_md5, &p2l_md5, all, body->size));
     const struct str index = {all.p + footer.l2p_offset,
                               (size_t)(footer.p2l_offset - footer.l2p_offset)};
     out->limit = footer.l2p_offset;
@@ -399,6 +413,69 @@ struct err *l2p_item_count(uint64_t *count, struct fsfs *fs, struct body *body, 
     *count = 0;
     if (pages[1] > pages[0])
         *count = (pages[1] - pages[0] - 1) * head->page_size + head->pages[pages[1] - 1].entries;
+    return NULL;
+}
+
+/* The used slots of the page at PLACE, which begins with item FIRST of REV, appended to OUT. */
+static struct err *page_entries(struct buf *out, struct str text, const struct page_place *place,
+                                revnum rev, uint64_t first)
+{
+    uint64_t entry = 0;
+    for (uint64_t i = 0; i < place->entries; i++) {
+        if (!packed_add_difference(&entry, &text))
+            return corrupt("L2P index page ends inside an entry");
+        const struct l2p_entry found = {rev, first + i, entry - 1};
+        if (entry)
+            buf_add(out, &found, sizeof found);
+    }
+    return NULL;
+}
+
+static struct err *head_entries(struct buf *out, struct fsfs *fs, struct body *body,
+                                const struct l2p_head *head)
+{
+    AUTO_ARENA(scratch);
+    const struct arena_mark mark = arena_mark(scratch);
+    const uint64_t count = body->packed ? (uint64_t)fs->shard_size : 1;
+    if ((revnum)head->first_rev != body->first_rev || head->rev_count != count)
+        return corrupt("L2P index is that of other revisions");
+    for (uint64_t i = 0; i < head->rev_count; i++)
+        for (uint64_t page = head->rev_pages[i]; page < head->rev_pages[i + 1]; page++) {
+            const struct page_place *place = &head->pages[page];
+            const uint64_t start = head->footer.l2p_offset + place->offset;
+            struct str text;
+            arena_rewind(scratch, mark);
+            TRY(section_view(&text, fs, body, start, start + place->bytes, scratch));
+            TRY(page_entries(out, str_make(text.p, place->bytes), place,
+                             body->first_rev + (revnum)i,
+                             (page - head->rev_pages[i]) * head->page_size));
+        }
+    return NULL;
+}
+
+static struct err *entries_read(struct buf *out, struct fsfs *fs, struct body *body,
+                                struct arena *arena)
+{
+    struct index_footer footer;
+    struct l2p_head *head;
+    TRY(footer_get(&footer, fs, body, arena));
+    TRY(head_read(&head, fs, body, &footer));
+    struct err *err = head_entries(out, fs, body, head);
+    shared_unref(head);
+    return err;
+}
+
+struct err *l2p_entries(struct l2p_entry **out, size_t *n, struct fsfs *fs, struct body *body,
+                        struct arena *arena)
+{
+    AUTO_BUF(entries);
+    struct err *err = entries_read(&entries, fs, body, arena);
+    if (err)
+        return err_wrap(err, 0, "Index of '%.*s' is damaged", STR(body_name(body, arena)));
+    *n = entries.n / sizeof(struct l2p_entry);
+    *out = arena_alloc(arena, entries.n);
+    if (entries.n)
+        memcpy(*out, entries.p, entries.n);
     return NULL;
 }
 

@@ -34,6 +34,14 @@ struct p2l_entry {
 /* The entries of the whole body, in offset order, in ARENA (for verify, pack, dump-index). */
 struct err *p2l_entries(struct p2l_entry **out, size_t *n, struct fsfs *fs, struct body *body,
                         struct arena *arena);
+struct l2p_entry {
+    revnum rev;
+    uint64_t item, offset;
+};
+/* The used slots of the body's L2P index, by revision and item, in ARENA. E_FS_INDEX_CORRUPTION also
+ * where it is another body's. */
+struct err *l2p_entries(struct l2p_entry **out, size_t *n, struct fsfs *fs, struct body *body,
+                        struct arena *arena);
 /* The bytes of both indexes against the footer's MD5s. */
 struct err *index_check_digests(struct fsfs *fs, struct body *body, struct arena *arena);
 
@@ -43,10 +51,6 @@ struct err *l2p_parse(struct str index, revnum rev, uint64_t item, uint64_t *off
 struct err *p2l_parse(struct p2l_entry **out, size_t *n, struct str index, struct arena *arena);
 
 /* ---- writing ---- */
-struct l2p_entry {
-    revnum rev;
-    uint64_t item, offset;
-};
 /* Append L2P index, P2L index, footer and its length byte for items ENTRIES (offset order, without
  * filler) of revisions FIRST_REV .. FIRST_REV+REV_COUNT-1, whose data are DATA_SIZE bytes. */
 struct err *index_append(struct buf *out, const struct p2l_entry *entries, size_t n,

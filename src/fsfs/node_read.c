@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/dir.h"
 #include "fsfs/rep_int.h"
-#include <string.h>
 
 enum {
     NODEREV_MAX = 1024 * 1024, /* bytes: some lines, of which two or three are paths */
@@ -14,15 +13,20 @@ enum { ROOT_KEY = -1 };
 
 /* ---- node-revisions ---- */
 
-/* What of the record at PLACE is needed to parse it: up to its empty line, or all there is. */
-static struct err *record_view(struct str *out, struct fsfs *fs, const struct item_place *place,
-                               struct arena *arena)
+/* Parse the record at PLACE. A view of it that lacks its end has no empty line, which is an error:
+ * then try a longer one. */
+static struct err *record_parse(struct noderev **out, struct fsfs *fs,
+                                const struct item_place *place, struct arena *arena)
 {
     const uint64_t left = place->limit - place->offset;
     for (uint64_t n = NODEREV_VIEW;; n *= 8) {
-        TRY(item_view(out, fs, place, n < left ? n : left, arena));
-        if (memmem(out->p, out->n, "\n\n", 2) || out->n == left || n >= NODEREV_MAX)
-            return NULL;
+        struct str text;
+        size_t used;
+        TRY(item_view(&text, fs, place, n < left ? n : left, arena));
+        struct err *err = noderev_parse(out, &used, text);
+        if (!err || text.n == left || n >= NODEREV_MAX)
+            return err;
+        err_free(err);
     }
 }
 
@@ -45,12 +49,9 @@ static struct err *noderev_read(struct noderev **out, struct fsfs *fs, revnum re
 {
     AUTO_ARENA(scratch);
     struct item_place place;
-    struct str text;
-    size_t used;
-    TRY(item_find(&place, fs, rev, item, scratch));
-    TRY(record_view(&text, fs, &place, scratch));
     struct noderev *nr;
-    TRY(noderev_parse(&nr, &used, text));
+    TRY(item_find(&place, fs, rev, item, scratch));
+    TRY(record_parse(&nr, fs, &place, scratch));
     struct err *err = NULL;
     if (nr->id.rev != rev || nr->id.item != item)
         err = err_make(E_FS_CORRUPT, "The node-revision calls itself '%.*s'",
