@@ -27,6 +27,7 @@ struct dumper {
     struct fsfs *fs;
     revnum rev;
     struct open_dir *top;
+    struct map *changes;  /* path to struct change: those not dealt with yet */
     struct arena *arena, *scratch; /* of the revision, of a record */
     bool warned_copy;
 };
@@ -178,7 +179,8 @@ static void add_deleted(struct dumper *d, struct str path)
 
 /* ---- whole trees ---- */
 
-static struct err *put_tree(struct dumper *d, struct str path, const struct noderev *noderev, bool replaces);
+/* PATH and all below as additions without history. */
+static struct err *put_tree(struct dumper *d, struct str path, const struct noderev *noderev);
 
 static struct err *put_children(struct dumper *d, struct str path, const struct noderev *noderev)
 {
@@ -192,18 +194,43 @@ static struct err *put_children(struct dumper *d, struct str path, const struct 
         struct str child_path = path_join(path, order[i]->name, arena);
         if (is_wanted(d, child_path)) {
             TRY(noderev_get(&child, d->fs, &order[i]->id, arena));
-            TRY(put_tree(d, child_path, child, false));
+            TRY(put_tree(d, child_path, child));
         }
         arena_rewind(d->scratch, mark);
     }
     return NULL;
 }
 
-/* PATH and all below as additions without history. */
-static struct err *put_tree(struct dumper *d, struct str path, const struct noderev *noderev, bool replaces)
+static struct err *put_tree(struct dumper *d, struct str path, const struct noderev *noderev)
 {
-    TRY(put_node(d, &(struct dump_node){.path = path, .action = replaces ? CHANGE_REPLACE : CHANGE_ADD, .now = noderev}));
+    TRY(put_node(d, &(struct dump_node){.path = path, .action = CHANGE_ADD, .now = noderev}));
     return noderev->kind == NODE_DIR ? put_children(d, path, noderev) : NULL;
+}
+
+/* What a copy whose source is not to be seen brought along, as additions: the entries of the source, as they are now. Changes of them are dealt with by that; what is new among
+ * them comes as a change of its own, later. */
+static struct err *put_brought_along(struct dumper *d, struct str path, const struct noderev *source)
+{
+    AUTO_ARENA(arena);
+    const struct dir *dir;
+    TRY(dir_get(&dir, d->fs, source, arena));
+    const struct dirent_fs **order = walk_order(dir->list, dir->n, arena);
+    for (size_t i = 0; i < dir->n; i++) {
+        struct arena_mark mark = arena_mark(d->scratch);
+        struct str child_path = path_join(path, order[i]->name, arena);
+        const struct change *change = map_remove(d->changes, child_path);
+        const struct noderev *now = NULL, *child_source;
+        if (!(change && change->action == CHANGE_DELETE) && is_wanted(d, child_path))
+            TRY(find_at(&now, d, d->rev, child_path));
+        if (now)
+            TRY(put_node(d, &(struct dump_node){.path = child_path, .action = CHANGE_ADD, .now = now}));
+        if (now && now->kind == NODE_DIR && order[i]->kind == NODE_DIR) {
+            TRY(noderev_get(&child_source, d->fs, &order[i]->id, arena));
+            TRY(put_brought_along(d, child_path, child_source));
+        }
+        arena_rewind(d->scratch, mark);
+    }
+    return NULL;
 }
 
 /* The first revision of a dump that is not incremental: everything that is there. */
@@ -226,25 +253,23 @@ static struct err *put_added(struct dumper *d, const struct change *change, cons
     bool replaces = take_deleted(d, change->path);
     if (replaces)
         node.action = CHANGE_REPLACE;
-    if (hidden) { /* its history is not to be seen: it comes as new, whole */
-        TRY(put_tree(d, change->path, now, replaces));
-        if (now->kind == NODE_DIR)
-            open_below(d, change->path, change->copyfrom_path, change->copyfrom_rev);
-        return NULL;
-    }
-    if (has_source) {
+    const struct noderev *source = NULL;
+    if (has_source)
+        TRY(find_at(&source, d, change->copyfrom_rev, change->copyfrom_path));
+    if (has_source && !source)
+        return err_make(E_FS_CORRUPT, "Copy source '%.*s' of '%.*s' does not exist in revision %lld", STR(change->copyfrom_path), STR(node.path),
+                        (long long)change->copyfrom_rev);
+    if (has_source && !hidden) {
         node.is_copy = true;
         node.copy_path = change->copyfrom_path;
         node.copy_rev = change->copyfrom_rev;
-        TRY(find_at(&node.before, d, node.copy_rev, node.copy_path));
-        if (!node.before)
-            return err_make(E_FS_CORRUPT, "Copy source '%.*s' of '%.*s' does not exist in revision %lld", STR(node.copy_path), STR(node.path),
-                            (long long)node.copy_rev);
+        node.before = source;
     }
     TRY(put_node(d, &node));
-    if (now->kind == NODE_DIR)
-        open_below(d, change->path, has_source ? change->copyfrom_path : (struct str){0}, has_source ? change->copyfrom_rev : REV_NONE);
-    return NULL;
+    if (now->kind != NODE_DIR)
+        return NULL;
+    open_below(d, change->path, node.copy_path, node.is_copy ? node.copy_rev : REV_NONE);
+    return hidden ? put_brought_along(d, change->path, source) : NULL;
 }
 
 static struct err *put_modified(struct dumper *d, const struct change *change, const struct noderev *now)
@@ -319,6 +344,11 @@ static struct err *put_revision_record(struct dumper *d, size_t visible, size_t 
     return dump_revision_write(d->target.out, d->rev, some, n);
 }
 
+static void free_map(void *map)
+{
+    map_free(map, NULL);
+}
+
 static struct err *put_revision(struct dumper *d, bool whole)
 {
     const struct change **changes;
@@ -327,10 +357,14 @@ static struct err *put_revision(struct dumper *d, bool whole)
     TRY(put_revision_record(d, n, is_filtered(d->params) ? hidden : 0));
     if (whole)
         return put_whole_revision(d);
-    d->top = NULL;
+    d->changes = map_new();
+    arena_on_free(d->arena, free_map, d->changes);
+    for (size_t i = 0; i < n; i++)
+        map_put(d->changes, changes[i]->path, (void *)changes[i]);
     for (size_t i = 0; i < n; i++) {
         struct arena_mark mark = arena_mark(d->scratch);
-        TRY(put_change(d, changes[i]));
+        if (map_remove(d->changes, changes[i]->path))
+            TRY(put_change(d, changes[i]));
         arena_rewind(d->scratch, mark);
     }
     while (d->top)

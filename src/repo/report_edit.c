@@ -2,15 +2,15 @@
 /* report_edit.c - the cursor over the differences between what was reported and the target tree.
  *
  * The comparison walks both trees at once. A folder at work is a frame on a stack; a step handles one entry of the topmost frame and queues its events; when
- * the queue is empty the next step is taken. A file's text is the only thing that is longer than a step: it is pulled piece by piece from a text_delta. */
+ * the queue is empty the next step is taken. */
 #include "base/num.h"
 #include "base/path.h"
 #include "fsfs/dir.h"
 #include "fsfs/locks.h"
 #include "fsfs/revprops.h"
+#include "repo/edit_queue.h"
 #include "repo/history.h"
 #include "repo/report_int.h"
-#include "repo/text_delta.h"
 #include <stdlib.h>
 
 /* A node in a tree of the comparison, as its parent's entry names it. */
@@ -45,46 +45,28 @@ struct frame {
     enum stage stage;
 };
 
-enum { QUEUE_START = 16 };
-
 struct report_edit {
     struct edit_source source;
     struct report *report;
     const struct report_params *params;
     struct fsfs *fs;
-    struct arena *stack, *step;
+    struct arena *stack, *step; /* of the frames, of a step's events */
     struct arena_mark step_empty;
     struct revprop_view *view;
     struct frame *top;
-    struct edit_event *queue;
-    size_t queue_n, queue_at, queue_cap;
+    struct edit_queue queue;
     uint64_t numbers;          /* given out so far */
-    struct text_delta *text;   /* being sent, for the file TEXT_NODE */
-    uint64_t text_node;
-    struct edit_event after_text[2];
-    size_t after_count;
     bool closing;              /* the root is closed; close-edit comes last */
 };
 
-/* ---- the queue ---- */
-
 static void push(struct report_edit *r, struct edit_event event)
 {
-    if (r->queue_n == r->queue_cap) {
-        r->queue_cap = r->queue_cap ? 2 * r->queue_cap : QUEUE_START;
-        r->queue = mem_realloc(r->queue, r->queue_cap * sizeof *r->queue);
-    }
-    r->queue[r->queue_n++] = event;
-}
-
-static struct edit_event make(enum edit_kind kind)
-{
-    return (struct edit_event){.kind = kind, .rev = REV_NONE, .copy_rev = REV_NONE};
+    edit_queue_push(&r->queue, event);
 }
 
 static void push_prop(struct report_edit *r, bool is_dir, uint64_t node, struct str name, struct str value)
 {
-    struct edit_event event = make(is_dir ? EDIT_DIR_PROP : EDIT_FILE_PROP);
+    struct edit_event event = edit_event_make(is_dir ? EDIT_DIR_PROP : EDIT_FILE_PROP);
     event.node = node;
     event.name = name;
     event.value = value;
@@ -204,28 +186,29 @@ static struct str md5_hex(struct report_edit *r, const struct noderev *noderev)
     return str_make(hex, 2 * MD5_SIZE);
 }
 
-/* Queue the beginning of the text; what ends it, and the file, waits until the pieces are out. */
 static struct err *push_text(struct report_edit *r, uint64_t node, const struct noderev *s, const struct noderev *t)
 {
-    struct edit_event event = make(EDIT_TEXT_BEGIN);
+    const struct report_params *params = r->params;
+    struct edit_event event = edit_event_make(EDIT_TEXT_BEGIN);
     event.node = node;
     if (s)
         event.md5 = md5_hex(r, s);
     push(r, event);
-    r->text_node = node;
-    event = make(EDIT_TEXT_END);
-    event.node = node;
-    r->after_text[r->after_count++] = event;
-    if (!r->params->text_deltas) { /* "it has changed" is all that is wanted: an empty document */
-        static const struct str headers[] = {S("SVN\0"), S("SVN\1"), S("SVN\2")};
-        event = make(EDIT_TEXT_CHUNK);
+    if (params->text_deltas) {
+        struct text_delta *delta;
+        TRY(text_delta_open(&delta, r->fs, s && s->has_text ? &s->text : NULL, t->has_text ? &t->text : NULL, params->svndiff_version,
+                            params->compression_level));
+        edit_queue_push_text(&r->queue, node, delta);
+    } else {
+        event = edit_event_make(EDIT_TEXT_CHUNK);
         event.node = node;
-        event.text = headers[r->params->compression_level ? r->params->svndiff_version : 0];
+        event.text = edit_empty_delta(params->compression_level ? params->svndiff_version : 0);
         push(r, event);
-        return NULL;
     }
-    return text_delta_open(&r->text, r->fs, s && s->has_text ? &s->text : NULL, t->has_text ? &t->text : NULL, r->params->svndiff_version,
-                           r->params->compression_level);
+    event = edit_event_make(EDIT_TEXT_END);
+    event.node = node;
+    push(r, event);
+    return NULL;
 }
 
 static struct err *push_file(struct report_edit *r, const struct pair *at, const struct noderev *s, uint64_t node)
@@ -233,18 +216,12 @@ static struct err *push_file(struct report_edit *r, const struct pair *at, const
     const struct noderev *t;
     TRY(noderev_of(&t, r, &at->t));
     TRY(push_props(r, false, node, at, s, t));
-    r->after_count = 0;
     if (!s || !same_text(s, t))
         TRY(push_text(r, node, s, t));
-    struct edit_event event = make(EDIT_CLOSE_FILE);
+    struct edit_event event = edit_event_make(EDIT_CLOSE_FILE);
     event.node = node;
     event.md5 = md5_hex(r, t);
-    r->after_text[r->after_count++] = event;
-    if (!r->text) { /* nothing to wait for */
-        for (size_t i = 0; i < r->after_count; i++)
-            push(r, r->after_text[i]);
-        r->after_count = 0;
-    }
+    push(r, event);
     return NULL;
 }
 
@@ -312,7 +289,7 @@ static struct err *enter(struct report_edit *r, const struct pair *at, uint64_t 
 static void leave(struct report_edit *r)
 {
     struct frame *f = r->top;
-    struct edit_event event = make(EDIT_CLOSE_DIR);
+    struct edit_event event = edit_event_make(EDIT_CLOSE_DIR);
     event.node = f->number;
     push(r, event);
     r->top = f->up;
@@ -325,7 +302,7 @@ static void leave(struct report_edit *r)
 
 static void push_delete(struct report_edit *r, uint64_t parent, struct str edit_path)
 {
-    struct edit_event event = make(EDIT_DELETE);
+    struct edit_event event = edit_event_make(EDIT_DELETE);
     event.parent = parent;
     event.path = edit_path;
     push(r, event);
@@ -381,7 +358,7 @@ static struct err *apply_report(struct report_edit *r, struct pair *at)
 
 static struct err *update_file(struct report_edit *r, const struct pair *at, uint64_t parent, const struct noderev *s)
 {
-    struct edit_event event = make(s ? EDIT_OPEN_FILE : EDIT_ADD_FILE);
+    struct edit_event event = edit_event_make(s ? EDIT_OPEN_FILE : EDIT_ADD_FILE);
     const struct noderev *base = s;
     event.node = r->numbers++;
     event.parent = parent;
@@ -396,7 +373,7 @@ static struct err *update_file(struct report_edit *r, const struct pair *at, uin
 
 static struct err *update_dir(struct report_edit *r, const struct pair *at, uint64_t parent, const struct noderev *s)
 {
-    struct edit_event event = make(s ? EDIT_OPEN_DIR : EDIT_ADD_DIR);
+    struct edit_event event = edit_event_make(s ? EDIT_OPEN_DIR : EDIT_ADD_DIR);
     bool start_empty = at->place && at->place->reported && at->place->start_empty;
     event.node = r->numbers++;
     event.parent = parent;
@@ -428,7 +405,7 @@ static struct err *update_entry(struct report_edit *r, struct pair *at, uint64_t
     if (!at->t.there)
         return NULL;
     if (!access_allowed(r->params->access, at->t_path, ACCESS_READ, false)) {
-        struct edit_event event = make(at->t.kind == NODE_DIR ? EDIT_ABSENT_DIR : EDIT_ABSENT_FILE);
+        struct edit_event event = edit_event_make(at->t.kind == NODE_DIR ? EDIT_ABSENT_DIR : EDIT_ABSENT_FILE);
         event.parent = parent;
         event.path = at->edit_path;
         push(r, event);
@@ -552,50 +529,20 @@ static struct err *step_frame(struct report_edit *r, struct frame *f)
 
 /* ---- the cursor ---- */
 
-static struct err *next_text(bool *given, struct edit_event *event, struct report_edit *r)
-{
-    struct str piece;
-    TRY(text_delta_next(&piece, r->text));
-    *given = piece.n;
-    if (piece.n) {
-        *event = make(EDIT_TEXT_CHUNK);
-        event->node = r->text_node;
-        event->text = piece;
-        return NULL;
-    }
-    text_delta_close(r->text);
-    r->text = NULL;
-    for (size_t i = 0; i < r->after_count; i++)
-        push(r, r->after_text[i]);
-    r->after_count = 0;
-    return NULL;
-}
-
 static struct err *edit_next(bool *more, struct edit_event *event, struct edit_source *source)
 {
     struct report_edit *r = (struct report_edit *)source;
-    *more = true;
     for (;;) {
-        if (r->queue_at < r->queue_n) {
-            *event = r->queue[r->queue_at++];
+        TRY(edit_queue_take(more, event, &r->queue));
+        if (*more)
             return NULL;
-        }
-        r->queue_n = r->queue_at = 0;
-        if (r->text) {
-            bool given;
-            TRY(next_text(&given, event, r));
-            if (given)
-                return NULL;
-            continue;
-        }
         arena_rewind(r->step, r->step_empty);
         if (r->top) {
             TRY(step_frame(r, r->top));
         } else if (r->closing) {
             r->closing = false;
-            push(r, make(EDIT_CLOSE_EDIT));
+            push(r, edit_event_make(EDIT_CLOSE_EDIT));
         } else {
-            *more = false;
             return NULL;
         }
     }
@@ -604,11 +551,10 @@ static struct err *edit_next(bool *more, struct edit_event *event, struct edit_s
 static void edit_close(struct edit_source *source)
 {
     struct report_edit *r = (struct report_edit *)source;
-    text_delta_close(r->text);
+    edit_queue_free(&r->queue);
     arena_free(r->step);
     arena_free(r->stack);
     report_free(r->report);
-    free(r->queue);
     free(r);
 }
 
@@ -658,10 +604,10 @@ static struct err *start(struct report_edit *r)
 {
     struct pair at;
     TRY(first_pair(&at, r));
-    struct edit_event event = make(EDIT_TARGET_REV);
+    struct edit_event event = edit_event_make(EDIT_TARGET_REV);
     event.rev = r->params->rev;
     push(r, event);
-    event = make(EDIT_OPEN_ROOT);
+    event = edit_event_make(EDIT_OPEN_ROOT);
     event.node = r->numbers++;
     event.rev = at.s_rev;
     push(r, event);

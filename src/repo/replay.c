@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay.c - the changed paths of a revision, in tree order, as an edit against the revision before.
+ *
+ * A step handles one changed path: it closes the folders that it leaves, opens those on the way, and queues what happened to the node. A copy that the receiver cannot
+ * make (its source is hidden, outside of the base path, or older than the low-water mark) comes as additions of everything that it brought along. */
+#include "repo/replay.h"
+
+#include "base/map.h"
+#include "base/num.h"
+#include "base/path.h"
+#include "fsfs/changes.h"
+#include "repo/edit_queue.h"
+#include <stdlib.h>
+
+/* A folder on the way to the present path. */
+struct open_dir {
+    struct open_dir *up;
+    struct str path;
+    uint64_t number;
+    struct str source_path; /* where what is below was at SOURCE_REV, if a copy brought it: p NULL otherwise */
+    revnum source_rev;
+};
+
+struct replay {
+    struct edit_source source;
+    struct replay_params params;
+    struct fsfs *fs;
+    struct arena *arena, *step;
+    struct arena_mark step_empty;
+    const struct change **changes; /* in tree order */
+    size_t change_count, next;
+    struct map *pending;           /* path to struct change: those not dealt with yet */
+    struct open_dir *top;
+    bool opened;                   /* the root is, or was */
+    uint64_t numbers;
+    struct edit_queue queue;
+    bool done; /* finish-replay is queued */
+};
+
+static struct edit_event make_for(enum edit_kind kind, uint64_t node)
+{
+    struct edit_event event = edit_event_make(kind);
+    event.node = node;
+    return event;
+}
+
+static struct str relative(const struct replay *r, struct str path)
+{
+    struct str rest;
+    return path_skip_ancestor(&rest, r->params.base_path, path) ? rest : S("");
+}
+
+/* ---- folders ---- */
+
+static void open_dir(struct replay *r, struct str path, uint64_t number, struct str source_path, revnum source_rev)
+{
+    struct open_dir *dir = ARENA_NEW(r->arena, struct open_dir);
+    *dir = (struct open_dir){r->top, arena_str(r->arena, path), number, source_path, source_rev};
+    if (source_path.p)
+        dir->source_path = arena_str(r->arena, source_path);
+    r->top = dir;
+}
+
+static void close_dir(struct replay *r)
+{
+    edit_queue_push(&r->queue, make_for(EDIT_CLOSE_DIR, r->top->number));
+    r->top = r->top->up;
+}
+
+static void open_root(struct replay *r)
+{
+    if (r->opened)
+        return;
+    r->opened = true;
+    edit_queue_push(&r->queue, make_for(EDIT_OPEN_ROOT, r->numbers));
+    open_dir(r, r->params.base_path, r->numbers++, (struct str){0}, REV_NONE);
+}
+
+/* Leave and open folders so that PATH's parent is the topmost one. */
+static void go_to_parent(struct replay *r, struct str path)
+{
+    struct str parent = path_dirname(path), rest, name;
+    open_root(r);
+    while (r->top->up && !(path_skip_ancestor(&rest, r->top->path, parent)))
+        close_dir(r);
+    if (!path_skip_ancestor(&rest, r->top->path, parent))
+        return;
+    while (path_next(&name, &rest)) {
+        struct str below = path_join(r->top->path, name, r->step), source = {0};
+        if (r->top->source_path.p)
+            source = path_join(r->top->source_path, name, r->step);
+        struct edit_event event = make_for(EDIT_OPEN_DIR, r->numbers++);
+        event.parent = r->top->number;
+        event.path = relative(r, below);
+        edit_queue_push(&r->queue, event);
+        open_dir(r, below, event.node, source, r->top->source_rev);
+    }
+}
+
+/* ---- nodes ---- */
+
+/* What the node is compared with: where a copy took it from, or the revision before. */
+static struct err *find_base(struct node *out, bool *found, struct tree *tree, struct replay *r, struct str path)
+{
+    const struct open_dir *dir = r->top;
+    struct str base_path = path;
+    revnum rev = r->params.tree.txn ? txn_base(r->params.tree.txn) : r->params.tree.rev - 1;
+    if (dir->source_path.p) {
+        base_path = path_join(dir->source_path, path_basename(path), r->step);
+        rev = dir->source_rev;
+    }
+    TRY(tree_of_rev(tree, r->fs, rev));
+    return tree_find(out, found, tree, base_path, r->step);
+}
+
+static struct str md5_of_node(const struct node *node, struct arena *arena)
+{
+    uint8_t md5[MD5_SIZE];
+    char *hex = arena_alloc(arena, 2 * MD5_SIZE);
+    if (node->noderev->has_text)
+        memcpy(md5, node->noderev->text.md5, MD5_SIZE);
+    else
+        md5_of(md5, S(""));
+    num_hex(hex, md5, MD5_SIZE);
+    return str_make(hex, 2 * MD5_SIZE);
+}
+
+static struct err *push_props(struct replay *r, bool is_dir, uint64_t number, const struct node *node, const struct tree *base_tree,
+                              const struct node *base)
+{
+    const struct prop *now, *before = NULL;
+    size_t now_n, before_n = 0, n;
+    TRY(node_props(&now, &now_n, &r->params.tree, node, r->step));
+    if (base)
+        TRY(node_props(&before, &before_n, base_tree, base, r->step));
+    struct props a = {.n = before_n, .list = (struct prop *)before}, b = {.n = now_n, .list = (struct prop *)now};
+    struct prop *changes = props_diff(&n, &a, &b, r->step);
+    for (size_t i = 0; i < n; i++) {
+        struct edit_event event = make_for(is_dir ? EDIT_DIR_PROP : EDIT_FILE_PROP, number);
+        event.name = changes[i].name;
+        event.value = changes[i].value;
+        edit_queue_push(&r->queue, event);
+    }
+    return NULL;
+}
+
+static const struct rep *text_rep(const struct node *node)
+{
+    return node && node->noderev->has_text ? &node->noderev->text : NULL;
+}
+
+static struct err *open_delta(struct text_delta **out, struct replay *r, const struct node *node, const struct tree *base_tree, const struct node *base)
+{
+    const struct replay_params *params = &r->params;
+    if (!params->tree.txn)
+        return text_delta_open(out, r->fs, text_rep(base), text_rep(node), params->svndiff_version, params->compression_level);
+    struct reader *from = NULL, *to;
+    if (base)
+        TRY(node_text(&from, base_tree, base));
+    struct err *err = node_text(&to, &params->tree, node);
+    if (err) {
+        reader_close(from);
+        return err;
+    }
+    *out = text_delta_of_readers(from, to, params->svndiff_version, params->compression_level);
+    return NULL;
+}
+
+static struct err *push_text(struct replay *r, uint64_t number, const struct node *node, const struct tree *base_tree, const struct node *base)
+{
+    struct edit_event event = make_for(EDIT_TEXT_BEGIN, number);
+    if (base && r->params.send_deltas)
+        event.md5 = md5_of_node(base, r->step);
+    edit_queue_push(&r->queue, event);
+    if (r->params.send_deltas) {
+        struct text_delta *delta;
+        TRY(open_delta(&delta, r, node, base_tree, base));
+        edit_queue_push_text(&r->queue, number, delta);
+    } else {
+        event = make_for(EDIT_TEXT_CHUNK, number);
+        event.text = edit_empty_delta(r->params.compression_level ? r->params.svndiff_version : 0);
+        edit_queue_push(&r->queue, event);
+    }
+    edit_queue_push(&r->queue, make_for(EDIT_TEXT_END, number));
+    return NULL;
+}
+
+static void push_close_file(struct replay *r, uint64_t number, const struct node *node)
+{
+    struct edit_event event = make_for(EDIT_CLOSE_FILE, number);
+    event.md5 = md5_of_node(node, r->step);
+    edit_queue_push(&r->queue, event);
+}
+
+static uint64_t push_open(struct replay *r, bool is_dir, bool add, struct str path, struct str copy_path, revnum copy_rev)
+{
+    enum edit_kind kind = is_dir ? (add ? EDIT_ADD_DIR : EDIT_OPEN_DIR) : (add ? EDIT_ADD_FILE : EDIT_OPEN_FILE);
+    struct edit_event event = make_for(kind, r->numbers++);
+    event.parent = r->top->number;
+    event.path = relative(r, path);
+    event.copy_path = copy_path;
+    event.copy_rev = copy_rev;
+    edit_queue_push(&r->queue, event);
+    return event.node;
+}
+
+/* ---- copies that come as additions ---- */
+
+static bool may_read(const struct replay *r, struct str path)
+{
+    return access_allowed(r->params.access, path, ACCESS_READ, false);
+}
+
+static struct err *push_whole_file(struct replay *r, struct str path, const struct node *node)
+{
+    uint64_t number = push_open(r, false, true, path, (struct str){0}, REV_NONE);
+    TRY(push_props(r, false, number, node, NULL, NULL));
+    TRY(push_text(r, number, node, NULL, NULL));
+    push_close_file(r, number, node);
+    return NULL;
+}
+
+/* The entries of SOURCE, as they are now below PATH, which is the topmost open folder. */
+static struct err *push_brought_along(struct replay *r, struct str path, const struct tree *source_tree, const struct node *source)
+{
+    const struct dirent_fs *list;
+    size_t n;
+    TRY(node_entries(&list, &n, source_tree, source, r->step));
+    for (size_t i = 0; i < n; i++) {
+        struct str child_path = path_join(path, list[i].name, r->step);
+        const struct change *change = map_remove(r->pending, child_path);
+        struct node child, child_source;
+        bool found = false;
+        if (!(change && change->action == CHANGE_DELETE) && may_read(r, child_path))
+            TRY(tree_find(&child, &found, &r->params.tree, child_path, r->step));
+        if (!found)
+            continue;
+        if (child.noderev->kind == NODE_FILE) {
+            TRY(push_whole_file(r, child_path, &child));
+            continue;
+        }
+        uint64_t number = push_open(r, true, true, child_path, (struct str){0}, REV_NONE);
+        TRY(push_props(r, true, number, &child, NULL, NULL));
+        open_dir(r, child_path, number, (struct str){0}, REV_NONE);
+        if (list[i].kind == NODE_DIR) {
+            TRY(tree_child(&child_source, source_tree, source, &list[i], r->step));
+            TRY(push_brought_along(r, child_path, source_tree, &child_source));
+        }
+        close_dir(r);
+    }
+    return NULL;
+}
+
+/* ---- changes ---- */
+
+static bool can_be_copied(const struct replay *r, const struct change *change)
+{
+    struct str rest;
+    return change->copyfrom_rev != REV_NONE && change->copyfrom_rev >= r->params.low_water && may_read(r, change->copyfrom_path) &&
+           path_skip_ancestor(&rest, r->params.base_path, change->copyfrom_path);
+}
+
+static struct err *push_added(struct replay *r, const struct change *change, const struct node *node)
+{
+    bool is_dir = node->noderev->kind == NODE_DIR, copied = can_be_copied(r, change), has_source = change->copyfrom_rev != REV_NONE;
+    struct tree source_tree;
+    struct node source;
+    if (has_source) {
+        TRY(tree_of_rev(&source_tree, r->fs, change->copyfrom_rev));
+        TRY(tree_node(&source, &source_tree, change->copyfrom_path, r->step));
+    }
+    struct str copy_path = copied ? change->copyfrom_path : (struct str){0};
+    uint64_t number = push_open(r, is_dir, true, change->path, copy_path, copied ? change->copyfrom_rev : REV_NONE);
+    if (!copied || change->props_changed)
+        TRY(push_props(r, is_dir, number, node, copied ? &source_tree : NULL, copied ? &source : NULL));
+    if (is_dir) {
+        open_dir(r, change->path, number, copy_path, copied ? change->copyfrom_rev : REV_NONE);
+        return has_source && !copied ? push_brought_along(r, change->path, &source_tree, &source) : NULL;
+    }
+    if (!copied || change->text_changed)
+        TRY(push_text(r, number, node, copied ? &source_tree : NULL, copied ? &source : NULL));
+    push_close_file(r, number, node);
+    return NULL;
+}
+
+static struct err *push_modified(struct replay *r, const struct change *change, const struct node *node)
+{
+    bool is_dir = node->noderev->kind == NODE_DIR, found, at_root = str_eq(change->path, r->params.base_path);
+    struct tree base_tree;
+    struct node base;
+    if (is_dir && !change->props_changed && !at_root)
+        return NULL;
+    TRY(find_base(&base, &found, &base_tree, r, change->path));
+    uint64_t number = at_root ? r->top->number : push_open(r, is_dir, false, change->path, (struct str){0}, REV_NONE);
+    struct str source = {0};
+    if (is_dir && !at_root) {
+        if (r->top->source_path.p)
+            source = path_join(r->top->source_path, path_basename(change->path), r->step);
+        open_dir(r, change->path, number, source, r->top->source_rev);
+    }
+    if (change->props_changed)
+        TRY(push_props(r, is_dir, number, node, &base_tree, found ? &base : NULL));
+    if (is_dir)
+        return NULL;
+    if (change->text_changed)
+        TRY(push_text(r, number, node, &base_tree, found ? &base : NULL));
+    push_close_file(r, number, node);
+    return NULL;
+}
+
+static struct err *push_change(struct replay *r, const struct change *change)
+{
+    struct node node;
+    if (str_eq(change->path, r->params.base_path))
+        open_root(r);
+    else
+        go_to_parent(r, change->path);
+    if (change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE) {
+        struct edit_event event = edit_event_make(EDIT_DELETE);
+        event.parent = r->top->number;
+        event.path = relative(r, change->path);
+        edit_queue_push(&r->queue, event);
+    }
+    if (change->action == CHANGE_DELETE)
+        return NULL;
+    TRY(tree_node(&node, &r->params.tree, change->path, r->step));
+    return change->action == CHANGE_MODIFY ? push_modified(r, change, &node) : push_added(r, change, &node);
+}
+
+/* ---- the cursor ---- */
+
+static struct err *step(struct replay *r)
+{
+    if (r->next < r->change_count) {
+        const struct change *change = map_remove(r->pending, r->changes[r->next++]->path);
+        return change ? push_change(r, change) : NULL;
+    }
+    while (r->top)
+        close_dir(r);
+    edit_queue_push(&r->queue, edit_event_make(EDIT_FINISH_REPLAY));
+    r->done = true;
+    return NULL;
+}
+
+static struct err *replay_next(bool *more, struct edit_event *event, struct edit_source *source)
+{
+    struct replay *r = (struct replay *)source;
+    for (;;) {
+        TRY(edit_queue_take(more, event, &r->queue));
+        if (*more || r->done)
+            return NULL;
+        arena_rewind(r->step, r->step_empty);
+        TRY(step(r));
+    }
+}
+
+static void replay_close(struct edit_source *source)
+{
+    struct replay *r = (struct replay *)source;
+    edit_queue_free(&r->queue);
+    map_free(r->pending, NULL);
+    arena_free(r->step);
+    arena_free(r->arena);
+    free(r);
+}
+
+static int by_tree_order(const void *a, const void *b)
+{
+    const struct change *const *x = a, *const *y = b;
+    return path_cmp((*x)->path, (*y)->path);
+}
+
+/* The changes at and below the base path that may be seen. */
+static struct err *find_changes(struct replay *r)
+{
+    const struct changes *all;
+    struct str rest;
+    if (r->params.tree.txn) {
+        struct changes *own;
+        TRY(txn_changes(&own, r->params.tree.txn));
+        all = arena_keep(r->arena, &own->shared);
+    } else {
+        TRY(changes_get(&all, r->fs, r->params.tree.rev, r->arena));
+    }
+    r->changes = arena_array(r->arena, all->n + 1, sizeof *r->changes);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct change *change = &all->list[i];
+        if (!path_skip_ancestor(&rest, r->params.base_path, change->path) || !may_read(r, change->path))
+            continue;
+        r->changes[r->change_count++] = change;
+        map_put(r->pending, change->path, (void *)change);
+    }
+    qsort(r->changes, r->change_count, sizeof *r->changes, by_tree_order);
+    return NULL;
+}
+
+struct err *replay_open(struct edit_source **out, const struct replay_params *params)
+{
+    struct replay *r = mem_zalloc(sizeof *r);
+    *r = (struct replay){.source = {replay_next, replay_close}, .params = *params, .fs = params->tree.fs};
+    r->arena = arena_new();
+    r->step = arena_new();
+    r->step_empty = arena_mark(r->step);
+    r->pending = map_new();
+    r->params.base_path = arena_str(r->arena, params->base_path);
+    struct err *err = find_changes(r);
+    if (err) {
+        replay_close(&r->source);
+        return err;
+    }
+    if (!params->tree.txn) {
+        struct edit_event event = edit_event_make(EDIT_TARGET_REV);
+        event.rev = params->tree.rev;
+        edit_queue_push(&r->queue, event);
+    }
+    *out = &r->source;
+    return NULL;
+}
