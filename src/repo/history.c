@@ -116,7 +116,13 @@ struct err *history_open(struct history **out, struct fsfs *fs, struct str path,
     arena_on_free(arena, history_free, h);
     buf_str(&h->path, path);
     *out = h;
-    return history_is_root(h) ? NULL : history_look(h);
+    if (history_is_root(h))
+        return NULL;
+    struct err *err = history_look(h);
+    if (!err || err->code != E_FS_NOT_DIRECTORY)
+        return err;
+    err_free(err);
+    return tree_not_found(&(struct tree){.fs = fs, .rev = rev}, path);
 }
 
 /* Every revision has a new root. */

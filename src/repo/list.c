@@ -245,7 +245,8 @@ struct err *list_open(struct list_cursor **out, const struct tree *tree, struct 
                               .step = arena_new()};
     c->empty = arena_mark(c->step);
     c->view = revprop_view_new(tree->fs, arena);
-    c->patterns = arena_array(arena, pattern_count + 1, sizeof *c->patterns);
+    if (patterns)
+        c->patterns = arena_array(arena, pattern_count + 1, sizeof *c->patterns);
     for (; c->pattern_count < pattern_count; c->pattern_count++)
         c->patterns[c->pattern_count] = arena_cstr(arena, patterns[c->pattern_count]);
     struct err *err = list_start(c, path);
@@ -271,6 +272,11 @@ void list_close(struct list_cursor *c)
 struct err *inherited_props(struct inherited **out, size_t *n, const struct tree *tree,
                             struct str path, const struct access *access, struct arena *arena)
 {
+    struct node self;
+    bool found;
+    TRY(tree_find(&self, &found, tree, path, arena));
+    if (!found)
+        return err_make(E_FS_NOT_FOUND, "'%.*s' path not found", STR(path));
     size_t depth = 1;
     for (size_t i = 1; i < path.n; i++)
         depth += path.p[i] == '/';

@@ -22,14 +22,15 @@ struct dirent_info {
 };
 struct err *dirent_info(struct dirent_info *out, const struct tree *tree, const struct node *node, int fields, struct revprop_view *view, struct arena *arena);
 
-/* Walk from PATH to DEPTH in tree order (PATH itself first), only what matches one of PATTERNS (fnmatch on the last component; none: all). */
+/* Walk from PATH to DEPTH in tree order (PATH itself first), only what matches one of PATTERNS (globs without regard to case and accents, themselves
+ * folded by the client, against the last component; PATTERNS NULL: everything does, COUNT 0 otherwise: nothing does). */
 struct list_cursor;
 struct err *list_open(struct list_cursor **out, const struct tree *tree, struct str path, enum depth depth, const struct str *patterns, size_t pattern_count,
                       int fields, const struct access *access);
 struct err *list_next(bool *more, struct dirent_info *entry, struct list_cursor *cursor);
 void list_close(struct list_cursor *cursor);
 
-/* The properties that PATH inherits: of its parents, root first, only folders that have some and may be read. */
+/* The properties that PATH inherits: of its parents, root first, only folders that have some and may be read. E_FS_NOT_FOUND "'/p' path not found". */
 struct inherited {
     struct str path; /* absolute */
     const struct prop *list;

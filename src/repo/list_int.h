@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* Does NAME, folded, match one of the N glob PATTERNS? No pattern: everything does. */
+/* Does NAME, folded, match one of the N glob PATTERNS? NULL: everything does. */
 bool name_matches(struct str name, const char *const *patterns, size_t n);
 
 #endif

@@ -73,7 +73,7 @@ static void name_fold(struct buf *out, struct str name)
 
 bool name_matches(struct str name, const char *const *patterns, size_t n)
 {
-    if (n == 0)
+    if (!patterns)
         return true;
     AUTO_BUF(folded);
     name_fold(&folded, name);

@@ -88,6 +88,8 @@ static struct err *trace_origin(struct trace *t)
 {
     struct tree tree;
     struct node last;
+    if (t->next == t->end)
+        return NULL;
     TRY(tree_of_rev(&tree, t->fs, t->rev));
     TRY(tree_node(&last, &tree, t->path, t->arena));
     while (t->next < t->end) {

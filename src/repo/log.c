@@ -60,7 +60,10 @@ struct log_cursor {
     revnum next;
     int64_t left; /* revisions, where plain */
     bool descending;
-    struct frame *frame;  /* the innermost */
+    struct frame *frame;    /* the innermost */
+    int64_t depth;          /* groups that the receiver believes to be open */
+    struct change *carried; /* changes of revisions that were left out since the last entry */
+    size_t carried_count;
     struct mergeinfo own; /* the paths' own history: what is in it is no merge */
     uint8_t *sent; /* from the first merge on: a bit for each revision up to YOUNGEST that was
                       returned as merged */
@@ -209,26 +212,51 @@ static struct err *entry_revprops(struct log_entry *entry, struct log_cursor *c,
     return NULL;
 }
 
-/* Make ENTRY of revision REV; *SHOW false where it is not to be returned. MERGED: it is logged
- * because it was merged. */
+/* Subversion lists the changed paths of a revision that it leaves out with the next entry that it
+ * sends. People and scripts compare the logs of two servers, so they go along here too. */
+static void carry_changes(struct log_entry *entry, struct log_cursor *c, bool show)
+{
+    if (!c->carried_count && show)
+        return;
+    size_t n = c->carried_count + entry->change_count;
+    struct change *list = arena_array(c->step, n ? n : 1, sizeof *list);
+    if (c->carried_count)
+        memcpy(list, c->carried, c->carried_count * sizeof *list);
+    if (entry->change_count)
+        memcpy(list + c->carried_count, entry->changes, entry->change_count * sizeof *list);
+    entry->changes = c->carried = list;
+    entry->change_count = n;
+    c->carried_count = show ? 0 : n;
+}
+
+/* Find out what REV changed, as far as the user may see it. MERGED: it is logged because it was
+ * merged. */
+static struct err *entry_changes(struct log_entry *entry, enum visibility *sees,
+                                 struct log_cursor *c, bool merged)
+{
+    bool needed = c->params.access || c->params.changed_paths || (merged && c->own.n);
+    if (entry->rev == 0 || !needed)
+        return NULL;
+    const struct changes *changes;
+    TRY(changes_get(&changes, c->fs, entry->rev, c->step));
+    if (!changes_are_plain(c, changes))
+        return filter_changes(entry, sees, c, changes);
+    entry->changes = changes->list;
+    entry->change_count = changes->n;
+    return NULL;
+}
+
+/* Make ENTRY of revision REV; *SHOW false where it is not to be returned. */
 static struct err *entry_make(bool *show, struct log_entry *entry, struct log_cursor *c, revnum rev,
                               bool merged)
 {
     enum visibility sees = SEES_ALL;
     entry->rev = rev;
-    if (rev > 0 && (c->params.access || c->params.changed_paths || (merged && c->own.n))) {
-        const struct changes *changes;
-        TRY(changes_get(&changes, c->fs, rev, c->step));
-        if (changes_are_plain(c, changes)) {
-            entry->changes = changes->list;
-            entry->change_count = changes->n;
-        } else {
-            TRY(filter_changes(entry, &sees, c, changes));
-        }
-    }
+    TRY(entry_changes(entry, &sees, c, merged));
     *show = !merged || is_news(c, entry);
     if (!c->params.changed_paths)
         entry->change_count = 0;
+    carry_changes(entry, c, *show);
     return *show ? entry_revprops(entry, c, sees) : NULL;
 }
 
@@ -268,7 +296,8 @@ static struct err *frame_open_trails(struct log_cursor *c, struct frame *f, cons
         struct trail trail;
         struct err *err = trail_open(&trail, c, f, paths[i], end);
         if (err && f->parent &&
-            (err->code == E_FS_NOT_FOUND || err->code == E_FS_NO_SUCH_REVISION)) {
+            (err->code == E_FS_NOT_FOUND || err->code == E_FS_NOT_DIRECTORY ||
+             err->code == E_FS_NO_SUCH_REVISION)) {
             err_free(err);
             continue;
         }
@@ -523,7 +552,21 @@ static struct err *frame_entry(bool *show, struct log_entry *entry, struct log_c
         TRY(begin_merges(c));
     entry->has_children = f->group_open;
     entry->subtractive = f->subtractive;
-    return entry_make(show, entry, c, rev, f->parent != NULL);
+    TRY(entry_make(show, entry, c, rev, f->parent != NULL));
+    c->depth += *show && f->group_open;
+    return NULL;
+}
+
+/* The end of a group; false where the receiver knows of no open one, as can be where the revision
+ * that it belongs to was left out. */
+static bool entry_end_group(struct log_entry *entry, struct log_cursor *c)
+{
+    if (c->depth == 0)
+        return false;
+    c->depth--;
+    *entry = (struct log_entry){.rev = REV_NONE};
+    carry_changes(entry, c, true);
+    return true;
 }
 
 static struct err *next_in_frames(bool *more, struct log_entry *entry, struct log_cursor *c)
@@ -537,8 +580,7 @@ static struct err *next_in_frames(bool *more, struct log_entry *entry, struct lo
             TRY(frame_push(c, f->ranges[--f->ranges_left]));
         } else {
             f->group_open = false;
-            *entry = (struct log_entry){.rev = REV_NONE};
-            *more = true;
+            *more = entry_end_group(entry, c);
         }
     }
     return NULL;
@@ -562,6 +604,7 @@ static struct err *next_plain(bool *more, struct log_entry *entry, struct log_cu
 struct err *log_cursor_next(bool *more, struct log_entry *entry, struct log_cursor *c)
 {
     arena_rewind(c->step, c->empty_step);
+    c->carried_count = 0;
     *entry = (struct log_entry){0};
     return c->plain ? next_plain(more, entry, c) : next_in_frames(more, entry, c);
 }

@@ -5,7 +5,8 @@
 
 #include "repo/mergeinfo.h"
 
-/* Revisions START..END (both included) of the same set of paths that one revision merged, or took back where REVERSE. */
+/* Revisions START..END (both included) of the same set of paths that one revision merged, or took
+ * back where REVERSE. */
 struct merged_range {
     revnum start, end;
     struct str *paths;
@@ -13,9 +14,11 @@ struct merged_range {
     bool reverse;
 };
 
-/* What revision REV merged into PATHS (where they are in it) or what is below them, as the change of svn:mergeinfo, own and inherited; oldest range first.
- * Mergeinfo that cannot be parsed merges nothing. SCRATCH holds what is needed on the way, ARENA the result. */
-struct err *merges_of_revision(struct merged_range **out, size_t *n, struct fsfs *fs, const struct str *paths, size_t path_count, revnum rev,
+/* What revision REV merged into PATHS (where they are in it) or what is below them, as the change
+ * of svn:mergeinfo, own and inherited; oldest range first. Mergeinfo that cannot be parsed merges
+ * nothing. SCRATCH holds what is needed on the way, ARENA the result. */
+struct err *merges_of_revision(struct merged_range **out, size_t *n, struct fsfs *fs,
+                               const struct str *paths, size_t path_count, revnum rev,
                                struct arena *scratch, struct arena *arena);
 
 #endif

@@ -202,14 +202,18 @@ static bool has_delta(const struct merges *m, struct str path)
     return false;
 }
 
+static bool is_absence(const struct err *err)
+{
+    return err->code == E_FS_NOT_FOUND || err->code == E_FS_NOT_DIRECTORY;
+}
+
 static struct err *compare_paths(struct merges *m, const struct str *paths, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (has_delta(m, paths[i]))
             continue;
         struct err *err = compare_inherited(m, paths[i]);
-        if (err && err->code == E_FS_NOT_FOUND) { /* the path was not there yet, or is no more: then
-                                                     nothing was merged into it */
+        if (err && is_absence(err)) { /* not there yet, or no more: nothing was merged into it */
             err_free(err);
             continue;
         }

@@ -33,6 +33,7 @@ struct path_mergeinfo {
     struct str path;  /* absolute: one that was asked for, or one below it */
     struct str value; /* the property's text (inherited ones with paths extended), canonical */
 };
+/* For each of PATHS in turn its own, then what is below it. A path may appear twice (asked for, and below another); clients believe the last. */
 struct err *mergeinfo_get(struct path_mergeinfo **out, size_t *n, const struct tree *tree, const struct str *paths, size_t path_count,
                           enum mergeinfo_inherit inherit, bool descendants, const struct access *access, struct arena *arena);
 /* The mergeinfo of one node, as a value to work with; *FOUND false where there is none, or none that can be parsed: what cannot be read counts as

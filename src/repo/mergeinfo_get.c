@@ -2,7 +2,6 @@
 /* The mergeinfo of places in a tree: own, inherited, and of what lies below. */
 #include "base/path.h"
 #include "repo/mergeinfo.h"
-#include <stdlib.h>
 
 enum { CACHE_MERGEINFO = CACHE_REPO + 1 }; /* rev, item of the property list -> struct parsed */
 
@@ -131,12 +130,25 @@ static struct err *chain_find(struct node **out, size_t *n, const struct tree *t
     return NULL;
 }
 
+/* Before format 3 nodes do not say whether they have mergeinfo. */
+static struct err *check_format(const struct fsfs *fs)
+{
+    enum { FIRST_FORMAT = 3 };
+    if (fs->format >= FIRST_FORMAT)
+        return NULL;
+    return err_make(E_UNSUPPORTED_FEATURE,
+                    "Querying mergeinfo requires version %d of the FSFS filesystem schema; "
+                    "filesystem '%s' uses only version %d",
+                    FIRST_FORMAT, store_path(fs->store), fs->format);
+}
+
 struct err *mergeinfo_origin(struct mergeinfo_origin *out, const struct tree *tree, struct str path,
                              enum mergeinfo_inherit inherit, struct arena *arena)
 {
     struct node *chain;
     size_t n;
     *out = (struct mergeinfo_origin){0};
+    TRY(check_format(tree->fs));
     TRY(chain_find(&chain, &n, tree, path, arena));
     if (inherit == MERGEINFO_NEAREST_ANCESTOR)
         n--;
@@ -249,42 +261,16 @@ static struct err *add_path(struct catalog *to, const struct tree *tree, struct 
     return has_some_below(node.noderev) ? add_below(to, tree, &node) : NULL;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    const struct path_mergeinfo *x = a, *y = b;
-    return str_cmp(x->path, y->path);
-}
-
-/* A path may be asked for twice, or lie below another one that was. */
-static void catalog_settle(struct catalog *catalog)
-{
-    if (catalog->n)
-        qsort(catalog->list, catalog->n, sizeof *catalog->list, by_path);
-    size_t n = 0;
-    for (size_t i = 0; i < catalog->n; i++) {
-        if (!n || !str_eq(catalog->list[n - 1].path, catalog->list[i].path))
-            catalog->list[n++] = catalog->list[i];
-    }
-    catalog->n = n;
-}
-
 struct err *mergeinfo_get(struct path_mergeinfo **out, size_t *n, const struct tree *tree,
                           const struct str *paths, size_t path_count,
                           enum mergeinfo_inherit inherit, bool descendants,
                           const struct access *access, struct arena *arena)
 {
-    enum { FIRST_FORMAT = 3 };
-    if (tree->fs->format < FIRST_FORMAT)
-        return err_make(E_UNSUPPORTED_FEATURE,
-                        "Querying mergeinfo requires version %d of the FSFS filesystem schema; "
-                        "filesystem '%s' uses only version %d",
-                        FIRST_FORMAT, store_path(tree->fs->store), tree->fs->format);
     struct catalog catalog = {.access = access, .arena = arena};
     for (size_t i = 0; i < path_count; i++) {
         if (access_allowed(access, paths[i], ACCESS_READ, false))
             TRY(add_path(&catalog, tree, paths[i], inherit, descendants));
     }
-    catalog_settle(&catalog);
     *out = catalog.list;
     *n = catalog.n;
     return NULL;

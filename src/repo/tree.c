@@ -50,13 +50,33 @@ struct err *tree_find(struct node *out, bool *found, const struct tree *tree, st
     return NULL;
 }
 
-struct err *tree_node(struct node *out, const struct tree *tree, struct str path,
-                      struct arena *arena)
+/* Where a parent of PATH is a file: says so. */
+static struct err *check_parents(const struct tree *tree, struct str path, struct arena *arena)
 {
-    bool found;
-    TRY(tree_find(out, &found, tree, path, arena));
-    if (found)
-        return NULL;
+    for (size_t end = 1; end < path.n; end++) {
+        if (path.p[end] != '/')
+            continue;
+        struct str parent = str_make(path.p, end);
+        struct node node;
+        bool found;
+        TRY(tree_find(&node, &found, tree, parent, arena));
+        if (!found)
+            return NULL;
+        if (node.noderev->kind == NODE_FILE) {
+            struct err *cause =
+                err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in filesystem '%s'",
+                         STR(parent), tree->fs->uuid);
+            if (tree->txn)
+                return cause;
+            return err_wrap(cause, 0, "Failure opening '%.*s' in revision %lld", STR(parent),
+                            (long long)tree->rev);
+        }
+    }
+    return NULL;
+}
+
+struct err *tree_not_found(const struct tree *tree, struct str path)
+{
     if (tree->txn) {
         struct str name = txn_name(tree->txn);
         return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",
@@ -64,6 +84,17 @@ struct err *tree_node(struct node *out, const struct tree *tree, struct str path
     }
     return err_make(E_FS_NOT_FOUND, "File not found: revision %lld, path '%.*s'",
                     (long long)tree->rev, STR(path));
+}
+
+struct err *tree_node(struct node *out, const struct tree *tree, struct str path,
+                      struct arena *arena)
+{
+    bool found;
+    TRY(tree_find(out, &found, tree, path, arena));
+    if (found)
+        return NULL;
+    TRY(check_parents(tree, path, arena));
+    return tree_not_found(tree, path);
 }
 
 struct err *tree_child(struct node *out, const struct tree *tree, const struct node *parent,

@@ -24,8 +24,11 @@ struct node {
 };
 /* The node at PATH; *FOUND false where there is none (also where a parent is a file). */
 struct err *tree_find(struct node *out, bool *found, const struct tree *tree, struct str path, struct arena *arena);
-/* The same, E_FS_NOT_FOUND "File not found: revision N, path '/p'" (or "transaction 'T'"). */
+/* The same; where there is none E_FS_NOT_FOUND "File not found: revision N, path '/p'" (or "transaction 'T'"), where a parent is a file
+ * E_FS_NOT_DIRECTORY "Failure opening '/parent' in revision N". */
 struct err *tree_node(struct node *out, const struct tree *tree, struct str path, struct arena *arena);
+/* That E_FS_NOT_FOUND. */
+struct err *tree_not_found(const struct tree *tree, struct str path);
 /* From an entry of PARENT. */
 struct err *tree_child(struct node *out, const struct tree *tree, const struct node *parent, const struct dirent_fs *entry, struct arena *arena);
 
