@@ -12,7 +12,8 @@ edits() {
     svn commit -m "additions"
     svn rm d/e none && svn propset p "$(seq 100)" bin && svn propset svn:executable '*' bin && svn propdel same same/0
     svn commit -m "deletions and properties"
-    svn propset svn:ignore '*.o' . && svn commit -m "the root's property" --depth empty .
+    svn propset svn:ignore '*.o' . && svn commit -m "the directory is out of date" --depth empty .
+    svn update && svn commit -m "the directory's property" --depth empty .
     head -c 700000 large/noise | rev >large/new 2>/dev/null; head -c 150000 large/noise >tmp && mv tmp large/noise
     svn add -q large/new && svn commit -m "large"
     svn commit -m "nothing to do"
@@ -45,26 +46,50 @@ imports() {
 both_in_any_order "import" imports
 
 out_of_date() {
-    svn checkout -q "$URL/trunk" a && svn checkout -q "$URL/trunk" b
-    echo a >>a/README && svn commit -q -m "a" a && echo b >>b/README && svn commit -m "b" b
-    svn propset -q x a a/src && svn commit -q -m "a" a && svn propset -q x b b/src && svn commit -m "b" b
-    svn rm -q a/odd/1 && svn commit -q -m "a" a && echo b >>b/odd/1 && svn commit -m "b" b/odd
-    echo new >a/new && svn add -q a/new && svn commit -q -m "a" a && echo new >b/new && svn add -q b/new && svn commit -m "b" b/new
-    echo a >>a/odd/2 && svn commit -q -m "a" a && svn rm -q --force b/odd && svn commit -m "b" b/odd
-    echo a >>a/odd/3 && svn commit -q -m "a" a && svn revert -q -R b && echo b >>b/doc/manual.txt && svn commit -m "b merges" b/doc
-    svn commit -m "from nowhere" --with-revprop svn:bad:name=x a
-    svnmucc -m "x" mkdir "$URL/trunk" ; svnmucc -m "x" rm "$URL/nope" ; svnmucc -m "x" cp 9999 "$URL/trunk" "$URL/y"
-    svnmucc -m "x" put a/README "$URL/nope/README" ; svnmucc -m "x" put a/README "$URL/trunk"
-    svn revert -q -R b && svn update -q b && svn commit -m "x" b && svn status b
+    svn checkout -q "$URL/trunk" a
+    svn checkout -q "$URL/trunk" b
+    echo a >>a/README && svn commit -q -m "by a" a
+    echo b >>b/README && svn commit -m "by b: text" b
+    svn propset -q x a a/src && svn update -q --depth empty a/src && svn commit -q -m "by a" a
+    svn propset -q x b b/src && svn commit -m "by b: properties" b/src
+    svn rm -q a/odd/1 && svn commit -q -m "by a" a
+    echo b >>b/odd/1 && svn commit -m "by b: deleted" b/odd
+    echo new >a/new && svn add -q a/new && svn commit -q -m "by a" a
+    echo new >b/new && svn add -q b/new && svn commit -m "by b: exists" b/new
+    echo a >>a/odd/2 && svn commit -q -m "by a" a
+    svn rm -q --force b/odd && svn commit -m "by b: the directory has changed" b/odd
+    svn revert -q -R b
+    echo b >>b/doc/manual.txt && svn commit -m "by b: merges with what happened" b/doc
+    echo more >>a/README && svn commit -m "by a" --with-revprop svn:bad:name=x a
+    svn commit -m "by a" --with-revprop custom=x a
+    svn update -q --accept working b
+    svn commit -m "by b, at last" b
+    svn status b
 }
-both_in_any_order "commits that are out of date or impossible" out_of_date
+both_in_any_order "commits that are out of date" out_of_date
+
+impossible() {
+    echo text >file
+    svnmucc -m "x" mkdir "$URL/trunk"
+    svnmucc -m "x" rm "$URL/nope"
+    svnmucc -m "x" cp 9999 "$URL/trunk" "$URL/y"
+    svnmucc -m "x" cp 3 "$URL/nope" "$URL/y"
+    svnmucc -m "x" put file "$URL/nope/README"
+    svnmucc -m "x" mkdir "$URL/trunk/README/sub"
+    svnmucc -m "x" propset "svn:bad name" v "$URL/trunk"
+    svnmucc -m "x" mkdir "$URL/y" rm "$URL/nope"
+    svn mkdir -m "x" "$URL/trunk/src" ; svn rm -m "x" "$URL/trunk/none/such"
+    svn list "$URL" ; svn log -q -l 1 "$URL"
+}
+both "commits that are impossible" impossible
 
 mucc() {
     echo text >file
     svnmucc -m "many" mkdir "$URL/m" mkdir "$URL/m/n" put file "$URL/m/f" propset p v "$URL/m/f" \
-        cp HEAD "$URL/trunk/src" "$URL/m/src" rm "$URL/m/src/lib" mv "$URL/single" "$URL/m/moved" \
+        cp HEAD "$URL/trunk/src" "$URL/m/src" rm "$URL/m/src/lib" mv "$URL/imported" "$URL/m/moved" \
         propset q w "$URL/m" cp 15 "$URL/trunk" "$URL/m/old" put file "$URL/m/old/README"
     svnmucc -m "replace" rm "$URL/m/f" mkdir "$URL/m/f"
+    svnmucc -m "change and delete" propset q x "$URL/m/old" rm "$URL/m/n"
     svnmucc -m "root" propset root yes "$URL" --with-revprop custom=value
     svnmucc -m "same text" put file "$URL/m/old/README"
     svn log -v -l 4 "$URL"

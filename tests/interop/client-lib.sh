@@ -19,7 +19,8 @@ serve_both() { # serve_both FORMAT: both servers on copies of the sample history
 }
 
 # What may differ between two servers and two moments: ports, the time of new commits (the
-# history's own dates are all outside 2020 to 2099), tokens, times of files in a working copy.
+# history's own dates are all outside 2020 to 2099), tokens, transactions' names, times of files in a
+# working copy.
 # And the order of XML attributes, which the client takes from the order in a seeded hash.
 plain() {
     perl -0pe 's{<([\w-]+)((?:\s+[\w:-]+="[^"]*")+)(\s*/?)>}
@@ -27,7 +28,7 @@ plain() {
         -e "s#$T/(stock|varve)#DIR#g; s#/run-(stock|varve)/#/#g" \
         -e '/^Text Last Updated:|<text-updated>/d' \
         -e 's/20[2-9][0-9]-[0-9]{2}-[0-9]{2}([T ][0-9:.]+Z?( [+]0000)?( \([^)]*\))?)?/NOW/g' \
-        -e 's/^(.{6} .{12} +[0-9]*) [A-Z][a-z]{2} [0-9]{2} ([0-9]{2}:[0-9]{2}| [0-9]{4}) /\1 TIME /' \
+        -e "s/ [A-Z][a-z]{2} [0-9]{2} [0-9]{2}:[0-9]{2} / TIME /; s/transaction '[0-9]+-[0-9a-z]+'/TXN/" \
         -e 's/opaquelocktoken:[-0-9a-f]{36}/TOKEN/g'
 }
 

@@ -29,15 +29,20 @@ passwords() {
 both "who may commit" passwords
 
 refused() {
-    svnadmin lock "$REPOS" /trunk/README alice "$T/config/README.txt" 2>&1 | plain
+    echo "do not touch" >"$T/comment"
+    svnadmin lock "$REPOS" /trunk/README alice "$T/comment"
     as_bob checkout -q "$URL/trunk" wc
     echo bob >>wc/README && as_bob commit -m "without the lock" wc
     as_bob rm "$URL/trunk/README" -m "delete it"
     as_bob rm "$URL/trunk" -m "delete its parent"
     as_bob mv "$URL/trunk/README" "$URL/trunk/R" -m "move it"
     as_bob cp "$URL/trunk/README" "$URL/trunk/copy" -m "copy it"
-    svn revert -q -R wc && echo bob >>wc/src/lib/a.c && as_bob commit -m "another file" wc
-    svn status -u wc && svn info "$URL/trunk/README" && svn list -v "$URL/trunk" && svn status -u --xml wc
+    svn revert -q -R wc
+    echo bob >>wc/src/lib/a.c && as_bob commit -m "another file" wc
+    svn status -u wc
+    svn status -u --xml wc
+    svn info "$URL/trunk/README"
+    svn list -v "$URL/trunk"
 }
 both_in_any_order "commits without the lock" refused
 
