@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/repcache.h"
 #include "mucc.h"
+#include <pthread.h>
 
 /* The same history twice: by svnmucc, whose order of edits the lines have, and by our transactions. */
 static const char *const history[][2] = {
@@ -70,17 +71,17 @@ static void a_history_is_byte_for_byte_that_of_stock(void **state)
     make_texts(stock);
     for (size_t i = 0; i < sizeof determined / sizeof *determined; i++) {
         write_history(stock, determined[i], true);
-        stock_run(stock, "diff -rq s/db/revs v/db/revs && cmp s/db/current v/db/current");
+        stock_run(stock, "diff -rq s/db/revs v/db/revs && cmp s/db/current v/db/current && svnadmin verify -q v");
     }
 }
 
-static void stock_reads_what_is_committed_in_every_format(void **state)
+static void what_is_not_determined_reads_the_same_and_is_no_larger(void **state)
 {
+    static const int others[] = {2, 3, 8};
     struct stock *stock = *state;
     make_texts(stock);
-    FOR_EACH_FORMAT(format)
-    {
-        write_history(stock, (int)format, false);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        write_history(stock, others[i], false);
         stock_run(stock, "svnadmin verify -q v");
         stock_run(stock, "for r in s v; do svnadmin dump -q $r | sed '/^UUID/d; /^....-..-..T..:/d' >$r.dump; done;"
                          " cmp s.dump v.dump");
@@ -112,14 +113,14 @@ static const struct {
     {"put t2 d/f\n", "ps a b .\n", NULL},
     {"ps a b .\n", "put t2 d/f\n", "/"},
     {"put t2 d/e/g\n", "ps a b d\n", NULL},
-    {"cp 1 d/f x/f\nrm d/f\n", "put t2 d/f\n", "/d/f"},
-    {"put t2 d/f\n", "cp 1 d/f x/f\nrm d/f\n", "/d/f"},
-    {"cp 1 d x/d\nrm d\n", "put t2 d/f\n", "/d"},
-    {"put t2 d/f\n", "cp 1 d x/d\nrm d\n", "/d"},
+    {"cp B d/f x/f\nrm d/f\n", "put t2 d/f\n", "/d/f"},
+    {"put t2 d/f\n", "cp B d/f x/f\nrm d/f\n", "/d/f"},
+    {"cp B d x/d\nrm d\n", "put t2 d/f\n", "/d"},
+    {"put t2 d/f\n", "cp B d x/d\nrm d\n", "/d"},
     {"put t2 d/m\n", "put t2 d/n\n", NULL},
     {"rm d\nmkdir d\n", "put t2 d/f\n", "/d"},
     {"put t2 d/f\n", "rm d\nmkdir d\n", "/d"},
-    {"put t2 d/f\n", "cp 1 d x/d2\n", NULL},
+    {"put t2 d/f\n", "cp B d x/d2\n", NULL},
     {"rm d/e\n", "put t2 d/e/g\n", "/d/e"},
     {"put t2 d/e/g\n", "rm d/e\n", "/d/e"},
     {"ps svn:mergeinfo /a:1 d/f\n", "ps svn:mergeinfo /a:1 x\n", NULL},
@@ -129,32 +130,41 @@ static const struct {
     {"put t1 d/a\nput t1 d/z\nrm d/e\n", "put t2 d/f\n", NULL},
 };
 
-static void what_conflicts_with_stock_conflicts_and_what_merges_merges(void **state)
+/* Each in a folder of its own, which stands for the root. */
+static void run_race(struct stock *stock, struct fsfs *fs, size_t i)
 {
     static const struct commit_options options;
+    mucc_root = "";
+    mucc_commit(stock, fs, arena_printf(stock->arena, "mkdir r%zu\n", i).p);
+    mucc_root = arena_printf(stock->arena, "/r%zu", i).p;
+    mucc_base = mucc_commit(stock, fs, "mkdir d\nmkdir d/e\nput t1 d/e/g\nput t1 d/f\nps k v d/f\nmkdir x\n");
+    struct txn *b = mucc_txn(stock, fs, races[i].b);
+    mucc_commit(stock, fs, races[i].a);
+    revnum rev = 0;
+    struct err *err = txn_commit(&rev, NULL, b, &options);
+    const char *conflict = races[i].conflict;
+    if (conflict)
+        assert_err(err, E_FS_CONFLICT,
+                   arena_printf(stock->arena, "Conflict at '%s%s'", mucc_root, conflict[1] ? conflict : "").p);
+    else
+        assert_ok(err);
+    assert_int_equal(rev, conflict ? 0 : mucc_base + 2);
+    mucc_root = "";
+}
+
+static void what_conflicts_with_stock_conflicts_and_what_merges_merges(void **state)
+{
     struct stock *stock = *state;
     make_texts(stock);
     FOR_EACH_FORMAT(format)
     {
-        if (format != 1 && format != 8)
-            continue;
-        for (size_t i = 0; i < sizeof races / sizeof *races; i++) {
-            stock_run(stock, "rm -rf v");
-            stock_create(stock, "v", (int)format, 1000);
-            struct fsfs *fs = stock_open(stock, "v");
-            mucc_commit(stock, fs, "mkdir d\nmkdir d/e\nput t1 d/e/g\nput t1 d/f\nps k v d/f\nmkdir x\n");
-            struct txn *b = mucc_txn(stock, fs, races[i].b);
-            mucc_commit(stock, fs, races[i].a);
-            revnum rev = 0;
-            struct err *err = txn_commit(&rev, NULL, b, &options);
-            if (races[i].conflict)
-                assert_err(err, E_FS_CONFLICT, arena_printf(stock->arena, "Conflict at '%s'", races[i].conflict).p);
-            else
-                assert_ok(err);
-            assert_int_equal(rev, races[i].conflict ? 0 : 3);
-            fsfs_close(fs);
-            stock_run(stock, "svnadmin verify -q v");
-        }
+        stock_run(stock, "rm -rf v");
+        stock_create(stock, "v", (int)format, 1000);
+        struct fsfs *fs = stock_open(stock, "v");
+        for (size_t i = 0; i < sizeof races / sizeof *races; i++)
+            run_race(stock, fs, i);
+        fsfs_close(fs);
+        stock_run(stock, "svnadmin verify -q v");
     }
 }
 
@@ -192,14 +202,132 @@ static void who_wants_no_merge_is_out_of_date(void **state)
     fsfs_close(fs);
 }
 
+/* ---- many at once ---- */
+
+enum { COMMITTERS = 8, COMMITS_EACH = 12 };
+
+struct committer {
+    struct stock *stock;
+    struct fsfs *fs;
+    int number, failed;
+};
+
+static void *committer_run(void *arg)
+{
+    static const struct commit_options options;
+    struct committer *c = arg;
+    for (int i = 0; i < COMMITS_EACH; i++) {
+        revnum youngest, rev;
+        struct txn *txn = NULL;
+        struct txn_text *text = NULL;
+        AUTO_ARENA(arena);
+        struct str path = arena_printf(arena, "/d/%d-%d", c->number, i);
+        struct err *err = fsfs_youngest(&youngest, c->fs);
+        if (!err)
+            err = txn_begin(&txn, c->fs, youngest);
+        if (!err)
+            err = txn_make_file(txn, path);
+        if (!err)
+            err = txn_text_begin(&text, txn, path, NULL);
+        if (!err)
+            err = txn_text_write(text, path);
+        if (!err)
+            err = txn_text_end(text, NULL, NULL);
+        if (!err)
+            err = txn_commit(&rev, NULL, txn, &options);
+        if (err)
+            err_print(err, "committer");
+        c->failed += err != NULL;
+        err_free(err);
+    }
+    return NULL;
+}
+
+static void committers_and_stock_work_at_the_same_time(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "v", 8, 10);
+    struct fsfs *fs = stock_open(stock, "v");
+    mucc_commit(stock, fs, "mkdir d\n");
+    struct committer committers[COMMITTERS];
+    pthread_t threads[COMMITTERS];
+    for (int i = 0; i < COMMITTERS; i++) {
+        committers[i] = (struct committer){stock, fs, i, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, committer_run, &committers[i]), 0);
+    }
+    stock_run(stock, "for i in 1 2 3 4 5; do svnmucc -m m -u bob -U $U/v mkdir d/s$i >out || exit 1; done");
+    for (int i = 0; i < COMMITTERS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(committers[i].failed, 0);
+    }
+    revnum youngest;
+    assert_ok(fsfs_youngest(&youngest, fs));
+    assert_int_equal(youngest, 1 + COMMITTERS * COMMITS_EACH + 5);
+    fsfs_close(fs);
+    stock_run(stock, "svnadmin verify -q v");
+    assert_str(stock_output(stock, "svnlook tree --full-paths v | wc -l"), "103\n");
+}
+
+struct gathered {
+    pthread_t thread;
+    struct txn *txn;
+    const struct commit_options *options;
+    struct err *err;
+};
+
+static void *gathered_run(void *arg)
+{
+    struct gathered *g = arg;
+    revnum rev;
+    g->err = txn_commit(&rev, NULL, g->txn, g->options);
+    return NULL;
+}
+
+static void the_members_of_a_batch_stand_on_each_other(void **state)
+{
+    static const struct commit_options options;
+    struct stock *stock = *state;
+    make_texts(stock);
+    stock_create(stock, "v", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "v");
+    mucc_commit(stock, fs, "mkdir d\nput t1 d/f\nmkdir e\n");
+    /* While the write lease is taken, commits gather. */
+    enum { N = 6 };
+    static const char *const edits[N] = {"put t2 d/a\n", "put t3 d/b\n", "put t2 d/f\n", "put t3 d/f\n", "rm e\n", "mkdir e/x\n"};
+    struct txn *txns[N];
+    for (int i = 0; i < N; i++)
+        txns[i] = mucc_txn(stock, fs, edits[i]);
+    assert_ok(lease_take(fs->store, LEASE_WRITE));
+    struct gathered gathered[N];
+    for (int i = 0; i < N; i++) {
+        gathered[i] = (struct gathered){.txn = txns[i], .options = &options};
+        assert_int_equal(pthread_create(&gathered[i].thread, NULL, gathered_run, &gathered[i]), 0);
+        usleep(50000);
+    }
+    lease_drop(fs->store, LEASE_WRITE);
+    for (int i = 0; i < N; i++)
+        pthread_join(gathered[i].thread, NULL);
+    assert_ok(gathered[0].err);
+    assert_ok(gathered[1].err);
+    assert_ok(gathered[2].err);
+    assert_err(gathered[3].err, E_FS_CONFLICT, "Conflict at '/d/f'");
+    assert_ok(gathered[4].err);
+    assert_err(gathered[5].err, E_FS_CONFLICT, "Conflict at '/e'");
+    fsfs_close(fs);
+    assert_str(stock_output(stock, "svnadmin verify -q v; svnlook youngest v; svnlook tree --full-paths v; svnlook cat v d/f | cmp - t2"),
+               "5\n/\nd/\nd/a\nd/b\nd/f\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STOCK_TEST(a_history_is_byte_for_byte_that_of_stock),
-        STOCK_TEST(stock_reads_what_is_committed_in_every_format),
+        STOCK_TEST(what_is_not_determined_reads_the_same_and_is_no_larger),
         STOCK_TEST(what_conflicts_with_stock_conflicts_and_what_merges_merges),
         STOCK_TEST(a_merged_directory_has_the_changes_of_both),
         STOCK_TEST(who_wants_no_merge_is_out_of_date),
+        STOCK_TEST(committers_and_stock_work_at_the_same_time),
+        STOCK_TEST(the_members_of_a_batch_stand_on_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

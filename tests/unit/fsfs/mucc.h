@@ -3,16 +3,21 @@
  *
  *   mkdir P | touch P | put FILE P | rm P | cp REV FROM P | ps NAME VALUE P | pd NAME P
  *
- * Words have no spaces but '_' stands for one in VALUE. FILE is in the test's folder. */
+ * Words have no spaces but '_' stands for one in VALUE. FILE is in the test's folder. REV may be B, mucc_base. */
 #ifndef VARVE_TESTS_FSFS_MUCC_H
 #define VARVE_TESTS_FSFS_MUCC_H
 
 #include "fsfs/commit.h"
 #include "stock.h"
 
+static const char *mucc_root = ""; /* the folder that paths are below */
+static revnum mucc_base;           /* the revision B */
+
 static struct str mucc_path(struct stock *stock, struct str word)
 {
-    return str_eq(word, S(".")) ? S("/") : arena_printf(stock->arena, "/%.*s", STR(word));
+    if (str_eq(word, S(".")))
+        return *mucc_root ? str_of(mucc_root) : S("/");
+    return arena_printf(stock->arena, "%s/%.*s", mucc_root, STR(word));
 }
 
 static struct err *mucc_put(struct stock *stock, struct txn *txn, struct str file, struct str path)
@@ -59,8 +64,8 @@ static struct err *mucc_line(struct stock *stock, struct txn *txn, struct str li
                 ((char *)value.p)[i] = ' ';
         return txn_set_prop(txn, path, words[0], &value);
     }
-    uint64_t rev;
-    assert_true(str_eq(verb, S("cp")) && num_u64(&rev, words[0]));
+    uint64_t rev = (uint64_t)mucc_base;
+    assert_true(str_eq(verb, S("cp")) && (str_eq(words[0], S("B")) || num_u64(&rev, words[0])));
     return txn_copy(txn, path, (revnum)rev, mucc_path(stock, words[1]));
 }
 
