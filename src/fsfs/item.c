@@ -7,8 +7,10 @@
 enum {
     DIRECT_MIN = 64 * 1024, /* bytes: a read this long gains nothing by the block cache */
     VIEW_COPY_MIN =
-        4096,         /* what a view over a block's end copies at least, where there is so much */
-    TRAILER_MAX = 64, /* bytes: two numbers of 20 digits, a space and two line ends fit */
+        4096, /* what a view over a block's end copies at least, where there is so much */
+    PREFETCH_BODIES = 64,  /* held at a time: each is an open file */
+    PREFETCH_ITEMS = 4096, /* sorted at a time */
+    TRAILER_MAX = 64,      /* bytes: two numbers of 20 digits, a space and two line ends fit */
 };
 
 /* ---- blocks ---- */
@@ -304,17 +306,9 @@ static bool block_is_at_hand(struct fsfs *fs, const struct want *want, struct ar
            cache_get(fsfs_cache_key(fs, CACHE_BLOCK, want->body->identity, want->from), arena);
 }
 
-void items_prefetch(struct fsfs *fs, const struct item_name *items, size_t n)
+/* Hand the wants, which are sorted and lie in the same bodies side by side, to the store. */
+static void wants_prefetch(const struct want *wants, size_t count, struct span *spans)
 {
-    AUTO_ARENA(scratch);
-    struct want *wants = arena_array(scratch, n, sizeof *wants);
-    struct span *spans = arena_array(scratch, n, sizeof *spans);
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        if (want_of(&wants[count], fs, &items[i], scratch) &&
-            !block_is_at_hand(fs, &wants[count], scratch))
-            count++;
-    qsort(wants, count, sizeof *wants, want_order);
     for (size_t i = 0; i < count;) {
         struct body *body = wants[i].body;
         size_t merged = 0;
@@ -333,4 +327,45 @@ void items_prefetch(struct fsfs *fs, const struct item_name *items, size_t n)
         }
         body_prefetch(body, spans, merged);
     }
+}
+
+/* Ask for the first of NAMES, as many as are in PREFETCH_BODIES bodies; returns how many that are.
+ */
+static size_t some_prefetch(struct fsfs *fs, const struct item_name *names, size_t n)
+{
+    AUTO_ARENA(scratch);
+    const size_t most = n < PREFETCH_ITEMS ? n : PREFETCH_ITEMS;
+    struct want *wants = arena_array(scratch, most, sizeof *wants);
+    struct span *spans = arena_array(scratch, most, sizeof *spans);
+    const struct body *last = NULL;
+    size_t bodies = 0, count = 0, i;
+    for (i = 0; i < most && bodies < PREFETCH_BODIES; i++) {
+        if (!want_of(&wants[count], fs, &names[i], scratch) ||
+            block_is_at_hand(fs, &wants[count], scratch))
+            continue;
+        bodies += wants[count].body != last;
+        last = wants[count++].body;
+    }
+    qsort(wants, count, sizeof *wants, want_order);
+    wants_prefetch(wants, count, spans);
+    return i;
+}
+
+static int name_order(const void *a, const void *b)
+{
+    const struct item_name *x = a, *y = b;
+    if (x->rev != y->rev)
+        return x->rev < y->rev ? -1 : 1;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+void items_prefetch(struct fsfs *fs, const struct item_name *items, size_t n)
+{
+    AUTO_ARENA(scratch);
+    struct item_name *sorted = arena_array(scratch, n, sizeof *sorted);
+    if (n)
+        memcpy(sorted, items, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, name_order);
+    for (size_t done = 0; done < n;)
+        done += some_prefetch(fs, sorted + done, n - done);
 }

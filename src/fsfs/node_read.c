@@ -77,7 +77,7 @@ static struct err *noderev_failed(struct err *err, struct fsfs *fs, revnum rev, 
             (long long)rev, (unsigned long long)item, fs->uuid);
     /* Whatever is wrong inside, to who asked the filesystem is corrupt; what the system says stays.
      */
-    return err_wrap(err, err->code < 120000 ? 0 : E_FS_CORRUPT,
+    return err_wrap(err, err->code < SYSTEM_CODES_END ? 0 : E_FS_CORRUPT,
                     "Can't read the node-revision of revision %lld, item %llu", (long long)rev,
                     (unsigned long long)item);
 }

@@ -46,8 +46,6 @@ struct err *rep_header_parse(struct rep_header *out, struct str text)
 
 /* ---- errors ---- */
 
-enum { SYSTEM_CODES_END = 120000 }; /* errno values are below */
-
 struct err *rep_failed(struct err *err, revnum rev, uint64_t item)
 {
     if (!err)
@@ -395,9 +393,10 @@ static struct err *text_make(struct blob **out, struct fsfs *fs, const struct re
     return err;
 }
 
-struct err *rep_text_up_to(const struct blob **out, struct fsfs *fs, const struct rep *rep,
-                           uint64_t limit, struct arena *arena)
+struct err *rep_text_noting(const struct blob **out, bool *fresh, struct fsfs *fs,
+                            const struct rep *rep, uint64_t limit, struct arena *arena)
 {
+    *fresh = false;
     if (rep->rev == REV_NONE)
         return err_make(E_FS_CORRUPT, "A representation of a transaction is not in a revision");
     const struct cache_key key = fsfs_cache_key(fs, CACHE_TEXT, (uint64_t)rep->rev, rep->item);
@@ -408,6 +407,7 @@ struct err *rep_text_up_to(const struct blob **out, struct fsfs *fs, const struc
             E_FS_GENERAL,
             "The text of revision %lld, item %llu is too large to be read at once (%llu bytes)",
             (long long)rep->rev, (unsigned long long)rep->item, (unsigned long long)rep->expanded);
+    *fresh = true;
     struct blob *text = NULL;
     if (rep_is_whole(rep)) {
         TRY(text_make(&text, fs, rep));
@@ -418,6 +418,13 @@ struct err *rep_text_up_to(const struct blob **out, struct fsfs *fs, const struc
     }
     *out = arena_keep(arena, &text->shared);
     return NULL;
+}
+
+struct err *rep_text_up_to(const struct blob **out, struct fsfs *fs, const struct rep *rep,
+                           uint64_t limit, struct arena *arena)
+{
+    bool fresh;
+    return rep_text_noting(out, &fresh, fs, rep, limit, arena);
 }
 
 struct err *rep_text(const struct blob **out, struct fsfs *fs, const struct rep *rep,

@@ -47,6 +47,7 @@ struct err *chain_walk(struct chain *out, struct fsfs *fs, const struct rep *rep
 struct err *link_open(struct stored *out, struct fsfs *fs, const struct link *link,
                       struct arena *arena);
 
+enum { SYSTEM_CODES_END = 120000 }; /* errno values are below */
 /* ERR (NULL stays NULL) with the representation's name around it; E_FS_CORRUPT unless the system
  * failed. */
 struct err *rep_failed(struct err *err, revnum rev, uint64_t item);
@@ -57,6 +58,10 @@ bool rep_md5_is_known(const struct rep *rep);
 /* A whole text of at most LIMIT bytes, cached only where it is at most TEXT_WHOLE_MAX long. */
 struct err *rep_text_up_to(const struct blob **out, struct fsfs *fs, const struct rep *rep,
                            uint64_t limit, struct arena *arena);
+/* The same; *FRESH where it was expanded now and REP's own MD5 compared: a text from the cache was
+ * compared with that of the node-revision that asked first. */
+struct err *rep_text_noting(const struct blob **out, bool *fresh, struct fsfs *fs,
+                            const struct rep *rep, uint64_t limit, struct arena *arena);
 /* The text as a reader through the chain, whatever its size. */
 struct err *rep_stream(struct reader **out, struct fsfs *fs, const struct rep *rep);
 
