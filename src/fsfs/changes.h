@@ -6,8 +6,9 @@
  *   | [copyfrom-rev SP copyfrom-path] LF                                |
  *   +--------------------------------------------------------------------+
  *
- * Format 4 added the kind, format 7 the mergeinfo flag. A list is read whole (its revision was made in one commit, whose memory it
- * fits), cached and shared; order is that of the file, which is by path. */
+ * Format 4 added the kind, format 7 the mergeinfo flag. A list is read whole (its revision was made
+ * in one commit, whose memory it fits), cached and shared; order is that of the file, which is by
+ * path. */
 #ifndef VARVE_FSFS_CHANGES_H
 #define VARVE_FSFS_CHANGES_H
 
@@ -17,14 +18,14 @@
 enum change_action { CHANGE_ADD, CHANGE_DELETE, CHANGE_REPLACE, CHANGE_MODIFY, CHANGE_RESET };
 
 struct change {
-    struct str path;            /* absolute, in the repository */
-    struct noderev_id id;       /* as it was in the transaction; of the deleted node */
+    struct str path;      /* absolute, in the repository */
+    struct noderev_id id; /* as it was in the transaction; of the deleted node */
     enum change_action action;
-    enum node_kind kind;        /* NODE_UNKNOWN where the format does not say */
+    enum node_kind kind; /* NODE_UNKNOWN where the format does not say */
     bool text_changed, props_changed;
     enum tristate mergeinfo_changed;
-    struct str copyfrom_path;   /* empty where not copied */
-    revnum copyfrom_rev;        /* REV_NONE where not copied */
+    struct str copyfrom_path; /* empty where not copied */
+    revnum copyfrom_rev;      /* REV_NONE where not copied */
 };
 struct changes {
     struct shared shared;
@@ -34,13 +35,15 @@ struct changes {
 
 /* Parse one entry of TEXT at *POS. Pure. E_FS_CORRUPT. */
 struct err *change_parse(struct change *out, struct str text, size_t *pos);
-/* A whole list up to its empty line (or the end of TEXT); one reference; bytes copied. *USED: bytes consumed. */
+/* A whole list up to its empty line (or the end of TEXT); one reference; bytes copied. *USED: bytes
+ * consumed. */
 struct err *changes_parse(struct changes **out, size_t *used, struct str text);
 /* FORMAT decides about kind and mergeinfo flag. */
 void change_format(struct buf *out, const struct change *change, int format);
 
 /* The changes of revision REV. Errors: E_FS_NO_SUCH_REVISION; E_FS_CORRUPT with the revision. */
-struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev, struct arena *arena);
+struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev,
+                        struct arena *arena);
 /* Ask for the lists of COUNT revisions from FIRST downwards or upwards (STEP -1, 1) ahead. */
 void changes_prefetch(struct fsfs *fs, revnum first, int step, int count);
 

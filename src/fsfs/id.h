@@ -3,7 +3,8 @@
  *
  *   <node-id> "." <copy-id> "." ( "r" <rev> "/" <item> | "t" <txn> )
  *
- * node-id and copy-id: "0", "<base36>" (rev 0 or formats 1-2), "<base36>-<rev>", "_<base36>" (new in a transaction). */
+ * node-id and copy-id: "0", "<base36>" (rev 0 or formats 1-2), "<base36>-<rev>", "_<base36>" (new
+ * in a transaction). */
 #ifndef VARVE_FSFS_ID_H
 #define VARVE_FSFS_ID_H
 
@@ -24,12 +25,13 @@ struct txn_id {
 };
 struct noderev_id {
     struct id_part node, copy;
-    revnum rev;     /* REV_NONE: in a transaction, then TXN says in which */
-    uint64_t item;  /* byte offset (physical) or item index (logical) */
+    revnum rev;    /* REV_NONE: in a transaction, then TXN says in which */
+    uint64_t item; /* byte offset (physical) or item index (logical) */
     struct txn_id txn;
 };
 
-struct err *noderev_id_parse(struct noderev_id *out, struct str text); /* E_FS_MALFORMED_NODEREV_ID with the text */
+struct err *noderev_id_parse(struct noderev_id *out,
+                             struct str text); /* E_FS_MALFORMED_NODEREV_ID with the text */
 void noderev_id_format(struct buf *out, const struct noderev_id *id);
 struct str noderev_id_str(const struct noderev_id *id, struct arena *arena);
 bool noderev_id_eq(const struct noderev_id *a, const struct noderev_id *b);
@@ -42,7 +44,8 @@ static inline bool id_part_eq(struct id_part a, struct id_part b)
     return a.rev == b.rev && a.num == b.num;
 }
 
-struct err *txn_id_parse(struct txn_id *out, struct str text); /* E_FS_MALFORMED_TXN_ID "malformed txn id 'x'" */
+struct err *txn_id_parse(struct txn_id *out,
+                         struct str text); /* E_FS_MALFORMED_TXN_ID "malformed txn id 'x'" */
 void txn_id_format(struct buf *out, struct txn_id id);
 
 #endif

@@ -2,9 +2,11 @@
 /* noderev.h - one node-revision: a file or directory as it is since one revision (formats.md 5).
  *
  *   id: 3-2.0.r4/5 LF  type: file LF  [pred: id LF]  count: n LF  [text: rep LF]  [props: rep LF]
- *   cpath: /a LF  [copyfrom: rev path LF]  [copyroot: rev path LF]  [minfo-cnt: n LF]  [minfo-here: y LF]  LF
+ *   cpath: /a LF  [copyfrom: rev path LF]  [copyroot: rev path LF]  [minfo-cnt: n LF]  [minfo-here:
+ * y LF]  LF
  *
- * A representation says where the bytes of a text, a directory or a property list are and what they expand to:
+ * A representation says where the bytes of a text, a directory or a property list are and what they
+ * expand to:
  *
  *   <rev> <item> <size> <expanded-size> <md5> [<sha1>|- <uniquifier>|-] */
 #ifndef VARVE_FSFS_NODEREV_H
@@ -15,10 +17,10 @@
 #include "fsfs/id.h"
 
 struct rep {
-    revnum rev;        /* REV_NONE: in the transaction, not yet in a revision */
+    revnum rev; /* REV_NONE: in the transaction, not yet in a revision */
     uint64_t item;
-    uint64_t size;     /* stored bytes between the header line and ENDREP */
-    uint64_t expanded; /* bytes of the full text */
+    uint64_t size;                          /* stored bytes between the header line and ENDREP */
+    uint64_t expanded;                      /* bytes of the full text */
     uint8_t md5[MD5_SIZE], sha1[SHA1_SIZE]; /* all zero: unknown */
     bool has_sha1, has_uniq;
     struct txn_id uniq_txn;
@@ -30,32 +32,36 @@ struct noderev {
     struct noderev_id id;
     enum node_kind kind;
     bool has_pred, has_text, has_props;
-    bool minfo_here;       /* has svn:mergeinfo itself */
+    bool minfo_here; /* has svn:mergeinfo itself */
     bool fresh_txn_root;
     struct noderev_id pred;
-    uint64_t count;        /* predecessors */
+    uint64_t count; /* predecessors */
     struct rep text, props;
-    struct str cpath;      /* created-path */
-    revnum copyfrom_rev;   /* REV_NONE: not a copy */
+    struct str cpath;    /* created-path */
+    revnum copyfrom_rev; /* REV_NONE: not a copy */
     struct str copyfrom_path;
-    revnum copyroot_rev;   /* always filled in: its own revision and path where the file says none */
+    revnum copyroot_rev; /* always filled in: its own revision and path where the file says none */
     struct str copyroot_path;
-    int64_t minfo_cnt;     /* nodes with svn:mergeinfo at or below */
+    int64_t minfo_cnt; /* nodes with svn:mergeinfo at or below */
 };
 
-/* Parse a whole record (up to and with the empty line). A pure function of its bytes. The result is one malloc block with one
- * reference (shared_unref). *USED: bytes of TEXT consumed. Errors: E_FS_CORRUPT with what is wrong; callers add where. */
+/* Parse a whole record (up to and with the empty line). A pure function of its bytes. The result is
+ * one malloc block with one reference (shared_unref). *USED: bytes of TEXT consumed. Errors:
+ * E_FS_CORRUPT with what is wrong; callers add where. */
 struct err *noderev_parse(struct noderev **out, size_t *used, struct str text);
-/* FORMAT (1-8) decides fields and the rep's form. copyroot is left out where it equals the node's own (REV, cpath). */
+/* FORMAT (1-8) decides fields and the rep's form. copyroot is left out where it equals the node's
+ * own (REV, cpath). */
 void noderev_format(struct buf *out, const struct noderev *noderev, int format);
 
 enum { REP_STR_MAX = 5 * 21 + 32 + 40 + 64 };
 struct err *rep_parse(struct rep *out, struct str text);
 /* IS_PROPS and IS_DIR decide which of sha1 and uniquifier stand (formats.md 5.1). */
-void rep_format(struct buf *out, const struct rep *rep, int format, bool is_dir_text, bool is_props);
+void rep_format(struct buf *out, const struct rep *rep, int format, bool is_dir_text,
+                bool is_props);
 /* Same stored bytes and uniquifier: what "contents changed?" means. */
 bool rep_same(const struct rep *a, const struct rep *b);
-/* The same fulltext as far as checksums tell: by expanded size and md5 (and sha1 where both have it). */
+/* The same fulltext as far as checksums tell: by expanded size and md5 (and sha1 where both have
+ * it). */
 bool rep_same_text(const struct rep *a, const struct rep *b);
 
 #endif

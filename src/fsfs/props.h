@@ -21,17 +21,21 @@ struct props {
     struct prop *list; /* sorted by name */
 };
 
-/* One hash dump from *POS on, ended by TERMINATOR ("END", "PROPS-END"); *POS moves behind it. Pure. Views point into TEXT; the array is in
- * ARENA, sorted. DELETED (may be NULL: then a "D" record is an error) receives the names of D records, sorted. Of several records
- * for one name the last counts. An empty TERMINATOR: up to the end of TEXT (the increments of a transaction's .children). Errors: E_MALFORMED_FILE. */
-struct err *hashdump_parse(struct prop **list, size_t *n, struct str **deleted, size_t *deleted_n, struct str text, size_t *pos, struct str terminator,
+/* One hash dump from *POS on, ended by TERMINATOR ("END", "PROPS-END"); *POS moves behind it. Pure.
+ * Views point into TEXT; the array is in ARENA, sorted. DELETED (may be NULL: then a "D" record is
+ * an error) receives the names of D records, sorted. Of several records for one name the last
+ * counts. An empty TERMINATOR: up to the end of TEXT (the increments of a transaction's .children).
+ * Errors: E_MALFORMED_FILE. */
+struct err *hashdump_parse(struct prop **list, size_t *n, struct str **deleted, size_t *deleted_n,
+                           struct str text, size_t *pos, struct str terminator,
                            struct arena *arena);
 void hashdump_format(struct buf *out, const struct prop *list, size_t n, struct str terminator);
 
 /* A shared list of the dump TEXT (copied). */
 struct err *props_parse(struct props **out, struct str text);
 struct props *props_new(const struct prop *list, size_t n); /* copies; sorts */
-const struct str *props_get(const struct props *props, struct str name); /* NULL where absent; PROPS may be NULL */
+const struct str *props_get(const struct props *props,
+                            struct str name); /* NULL where absent; PROPS may be NULL */
 
 /* A mutable list in an arena: for those who build or change one. */
 struct proplist {
@@ -39,11 +43,14 @@ struct proplist {
     size_t n, cap;
     struct arena *arena;
 };
-void proplist_init(struct proplist *pl, const struct props *from, struct arena *arena); /* FROM may be NULL; views into it stay views */
-void proplist_set(struct proplist *pl, struct str name, const struct str *value); /* copies; NULL removes */
+void proplist_init(struct proplist *pl, const struct props *from,
+                   struct arena *arena); /* FROM may be NULL; views into it stay views */
+void proplist_set(struct proplist *pl, struct str name,
+                  const struct str *value); /* copies; NULL removes */
 const struct str *proplist_get(const struct proplist *pl, struct str name);
 
 /* The difference A -> B: entries in name order, value.p == NULL for a removed one. */
-struct prop *props_diff(size_t *n, const struct props *a, const struct props *b, struct arena *arena);
+struct prop *props_diff(size_t *n, const struct props *a, const struct props *b,
+                        struct arena *arena);
 
 #endif

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     LINGER_MS = 250, /* the writer waits so long for more commits to share its transaction */
@@ -388,7 +389,8 @@ static enum answer find_in_memory(struct repcache_row *out, struct repcache *rc,
     return answer;
 }
 
-/* There is no file: until somebody makes one everything is known that is in it. */
+/* There is no file: until somebody makes one everything is known that is in it. Not trusted before
+ * our writer has made it: to look for a file costs nothing. */
 static void know_empty(struct repcache *rc)
 {
     pthread_mutex_lock(&rc->mutex);
@@ -396,7 +398,6 @@ static void know_empty(struct repcache *rc)
         known_forget(&rc->known);
         rc->known.complete = true;
     }
-    rc->known.checked_ms = now_ms();
     pthread_mutex_unlock(&rc->mutex);
 }
 
@@ -437,6 +438,11 @@ struct err *repcache_find(struct repcache_row *out, bool *found, struct fsfs *fs
         err_free(err);
     }
     return NULL;
+}
+
+bool repcache_exists(const struct fsfs *fs)
+{
+    return fs->format >= 4 && access(fs->repcache->path, F_OK) == 0;
 }
 
 struct err *repcache_each(struct fsfs *fs,

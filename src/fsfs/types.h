@@ -9,7 +9,7 @@
 enum node_kind { NODE_NONE, NODE_FILE, NODE_DIR, NODE_UNKNOWN };
 enum tristate { TRI_UNKNOWN, TRI_FALSE, TRI_TRUE };
 
-struct str node_kind_word(enum node_kind kind); /* "none", "file", "dir", "unknown" */
+struct str node_kind_word(enum node_kind kind);  /* "none", "file", "dir", "unknown" */
 enum node_kind node_kind_parse(struct str word); /* NODE_UNKNOWN for any other word */
 
 #endif

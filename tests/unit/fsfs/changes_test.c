@@ -70,7 +70,8 @@ static void damaged_entries_are_refused(void **state)
 
 static void a_list_ends_with_an_empty_line_or_the_text(void **state)
 {
-    struct str entry = S("1.0.r4/17 modify false true /a\n\n"), text = S("1.0.r4/17 modify false true /a\n\n\n17 107\n");
+    struct str entry = S("1.0.r4/17 modify false true /a\n\n"),
+               text = S("1.0.r4/17 modify false true /a\n\n\n17 107\n");
     struct changes *changes;
     size_t used;
     assert_ok(changes_parse(&changes, &used, text));
@@ -122,7 +123,8 @@ static struct str as_svnlook(struct stock *stock, struct fsfs *fs, revnum rev)
 static void lists_say_what_svnlook_says(void **state)
 {
     struct stock *stock = *state;
-    FOR_EACH_FORMAT(format) {
+    FOR_EACH_FORMAT(format)
+    {
         stock_create(stock, "r", (int)format, 4);
         stock_history(stock);
         for (int packed = 0; packed < (format < 4 ? 1 : 2); packed++) {
@@ -131,7 +133,11 @@ static void lists_say_what_svnlook_says(void **state)
             struct fsfs *fs = stock_open(stock, "r");
             changes_prefetch(fs, 9, -1, 10);
             for (int rev = 1; rev <= 9; rev++) {
-                const char *script = arena_printf(stock->arena, "svnlook changed --copy-info -r %d r | sed '/(from/d; s,/$,,'", rev).p;
+                const char *script =
+                    arena_printf(stock->arena,
+                                 "svnlook changed --copy-info -r %d r | sed '/(from/d; s,/$,,'",
+                                 rev)
+                        .p;
                 assert_str_eq(as_svnlook(stock, fs, rev), stock_output(stock, script));
             }
             fsfs_close(fs);
@@ -143,7 +149,8 @@ static void lists_say_what_svnlook_says(void **state)
 static void a_list_larger_than_a_block_is_read_whole(void **state)
 {
     struct stock *stock = *state;
-    stock_run(stock, "mkdir d && cd d && for i in $(seq 1 3000); do : >a-name-of-some-length-$i; done");
+    stock_run(stock,
+              "mkdir d && cd d && for i in $(seq 1 3000); do : >a-name-of-some-length-$i; done");
     static const int formats[] = {4, 8};
     for (size_t i = 0; i < 2; i++) {
         const struct changes *changes;

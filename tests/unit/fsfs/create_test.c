@@ -14,8 +14,8 @@ static void create(struct stock *stock, const char *name, const struct fsfs_crea
 
 static const char *release_of(size_t format)
 {
-    static const char *const release[] = {[1] = "1.3", [2] = "1.4", [3] = "1.5", [4] = "1.6",
-                                          [6] = "1.8", [7] = "1.9", [8] = "1.10"};
+    static const char *const release[] = {
+        [1] = "1.3", [2] = "1.4", [3] = "1.5", [4] = "1.6", [6] = "1.8", [7] = "1.9", [8] = "1.10"};
     return release[format];
 }
 
@@ -23,11 +23,13 @@ static const char *release_of(size_t format)
 static struct str listing(struct stock *stock, const char *name)
 {
     const char *script =
-        arena_printf(stock->arena,
-                     "cd %s/db && find . -printf '%%M %%p ' -type f -exec sh -c 'case $1 in "
-                     "*/uuid) sed s/[0-9a-f]/x/g $1 ;; */revprops/*) sed 's/^20[-0-9T:.]*Z/date/' $1 ;; "
-                     "*/fsfs.conf) echo settings ;; *) cksum <$1 ;; esac' sh {} ';' -o -printf '\\n' | LC_ALL=C sort",
-                     name)
+        arena_printf(
+            stock->arena,
+            "cd %s/db && find . -printf '%%M %%p ' -type f -exec sh -c 'case $1 in "
+            "*/uuid) sed s/[0-9a-f]/x/g $1 ;; */revprops/*) sed 's/^20[-0-9T:.]*Z/date/' $1 ;; "
+            "*/fsfs.conf) echo settings ;; *) cksum <$1 ;; esac' sh {} ';' -o -printf '\\n' | "
+            "LC_ALL=C sort",
+            name)
             .p;
     return stock_output(stock, script);
 }
@@ -35,13 +37,15 @@ static struct str listing(struct stock *stock, const char *name)
 static void a_new_filesystem_has_stocks_files_modes_and_bytes(void **state)
 {
     struct stock *stock = *state;
-    FOR_EACH_FORMAT(format) {
+    FOR_EACH_FORMAT(format)
+    {
         stock_run(stock, arena_printf(stock->arena,
                                       "rm -rf r ours; svnadmin create --compatible-version %s r; "
                                       "cp -a r ours; rm -rf ours/db",
                                       release_of(format))
                              .p);
-        create(stock, "ours", &(struct fsfs_create_options){.format = (int)format, .shard_size = 1000});
+        create(stock, "ours",
+               &(struct fsfs_create_options){.format = (int)format, .shard_size = 1000});
         assert_str_eq(listing(stock, "ours"), listing(stock, "r"));
     }
 }
@@ -49,7 +53,8 @@ static void a_new_filesystem_has_stocks_files_modes_and_bytes(void **state)
 static void stock_works_on_a_new_filesystem(void **state)
 {
     struct stock *stock = *state;
-    FOR_EACH_FORMAT(format) {
+    FOR_EACH_FORMAT(format)
+    {
         stock_run(stock, "rm -rf r; svnadmin create r; rm -rf r/db");
         create(stock, "r", &(struct fsfs_create_options){.format = (int)format, .shard_size = 4});
         stock_history(stock);
@@ -68,7 +73,8 @@ static void linear_and_physical_layouts_can_be_chosen(void **state)
     assert_str(stock_file(stock, "r/db/format"), "8\nlayout linear\naddressing physical\n");
     stock_history(stock);
     stock_run(stock, "svnadmin verify -q r; rm -rf r/db");
-    create(stock, "r", &(struct fsfs_create_options){.format = 7, .shard_size = 5, .physical = true});
+    create(stock, "r",
+           &(struct fsfs_create_options){.format = 7, .shard_size = 5, .physical = true});
     assert_str(stock_file(stock, "r/db/format"), "7\nlayout sharded 5\naddressing physical\n");
     stock_history(stock);
     stock_run(stock, "svnadmin pack -q r; svnadmin verify -q r");
@@ -103,7 +109,8 @@ static void the_template_sets_nothing(void **state)
     for (size_t pos = 0; str_line(&line, conf, &pos);)
         assert_true(line.n == 0 || line.p[0] == '#' || line.p[0] == '[');
     /* The same sections and keys as stock's. */
-    static const char keys[] = "sed -n 's/^# \\([a-z0-9-]*\\) = .*/\\1/p; /^\\[/p' %s/db/fsfs.conf | grep -v -e -server -e remote-";
+    static const char keys[] = "sed -n 's/^# \\([a-z0-9-]*\\) = .*/\\1/p; /^\\[/p' %s/db/fsfs.conf "
+                               "| grep -v -e -server -e remote-";
     struct str wanted = stock_output(stock, arena_printf(stock->arena, keys, "r").p);
     struct str got = stock_output(stock, arena_printf(stock->arena, keys, "ours").p);
     for (size_t pos = 0; str_line(&line, wanted, &pos);)
@@ -115,12 +122,16 @@ static void what_cannot_be_made_is_refused(void **state)
     struct stock *stock = *state;
     const char *db = db_of(stock, "r").p;
     stock_run(stock, "mkdir r");
-    assert_err(fsfs_create(db, &(struct fsfs_create_options){.format = 5}), E_FS_UNSUPPORTED_FORMAT, "'5'");
-    assert_err(fsfs_create(db, &(struct fsfs_create_options){.format = 9}), E_FS_UNSUPPORTED_FORMAT, "'9'");
-    assert_err(fsfs_create(db, &(struct fsfs_create_options){.format = 8, .uuid = "x"}), E_BAD_UUID, "'x'");
+    assert_err(fsfs_create(db, &(struct fsfs_create_options){.format = 5}), E_FS_UNSUPPORTED_FORMAT,
+               "'5'");
+    assert_err(fsfs_create(db, &(struct fsfs_create_options){.format = 9}), E_FS_UNSUPPORTED_FORMAT,
+               "'9'");
+    assert_err(fsfs_create(db, &(struct fsfs_create_options){.format = 8, .uuid = "x"}), E_BAD_UUID,
+               "'x'");
     stock_run(stock, "test ! -e r/db");
     create(stock, "r", &(struct fsfs_create_options){.format = 8, .shard_size = 1000});
-    struct err *err = fsfs_create(db, &(struct fsfs_create_options){.format = 8, .shard_size = 1000});
+    struct err *err =
+        fsfs_create(db, &(struct fsfs_create_options){.format = 8, .shard_size = 1000});
     assert_non_null(err);
     err_free(err);
 }

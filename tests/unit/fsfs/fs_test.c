@@ -4,7 +4,8 @@
 
 /* ---- opening, as stock tools do it ---- */
 
-/* Open r/db; the outermost error as svnlook prints it, or what it prints of the youngest revision. */
+/* Open r/db; the outermost error as svnlook prints it, or what it prints of the youngest revision.
+ */
 static struct str our_answer(struct stock *stock)
 {
     struct fsfs *fs;
@@ -35,13 +36,15 @@ static void assert_same_answer(struct stock *stock, const char *name, const char
         stock_write(stock, path.p, str_of(content));
     else
         assert_int_equal(unlink(path.p), 0);
-    struct str wanted = stock_output(stock, "svnlook youngest r >out 2>&1 && echo fine || cat out"), got = our_answer(stock);
+    struct str wanted = stock_output(stock, "svnlook youngest r >out 2>&1 && echo fine || cat out"),
+               got = our_answer(stock);
     if (!str_eq(got, wanted))
         print_error("%s holds '%s':\n", name, content ? content : "nothing");
     assert_str_eq(got, wanted);
 }
 
-static void assert_same_answers(struct stock *stock, const char *name, const char *const *contents, size_t n)
+static void assert_same_answers(struct stock *stock, const char *name, const char *const *contents,
+                                size_t n)
 {
     assert_int_equal(chdir(stock->root), 0); /* messages name the path as given */
     for (size_t i = 0; i < n; i++)
@@ -55,13 +58,14 @@ static void a_format_file_is_judged_as_by_stock(void **state)
 {
     struct stock *stock = *state;
     stock_create(stock, "whole", 8, 1000);
-    SAME_ANSWERS("format", "5\n", "9\n", "0\n", "99\n", "x\n", "8x\n", "\n", "", "-1\n", "8\nlayout foo\n",
-                 "7\naddressing logical\n", "8\nlayout sharded x\naddressing logical\n",
-                 "8\nlayout sharded 0\naddressing logical\n", "8\nlayout sharded -5\n",
-                 "8\nlayout sharded 1000\naddressing foo\n", "2\nlayout sharded 1000\n",
-                 "6\nlayout sharded 1000\naddressing physical\n", "8\nlayout linear\naddressing logical\n",
-                 "8\nlayout sharded 1000\nlayout linear\n", "8\nfoo\n", "8\nlayout linear\n\n", "8",
-                 "8\nlayout sharded 1000\n", "8\nlayout sharded 99999999999999999999\n");
+    SAME_ANSWERS(
+        "format", "5\n", "9\n", "0\n", "99\n", "x\n", "8x\n", "\n", "", "-1\n", "8\nlayout foo\n",
+        "7\naddressing logical\n", "8\nlayout sharded x\naddressing logical\n",
+        "8\nlayout sharded 0\naddressing logical\n", "8\nlayout sharded -5\n",
+        "8\nlayout sharded 1000\naddressing foo\n", "2\nlayout sharded 1000\n",
+        "6\nlayout sharded 1000\naddressing physical\n", "8\nlayout linear\naddressing logical\n",
+        "8\nlayout sharded 1000\nlayout linear\n", "8\nfoo\n", "8\nlayout linear\n\n", "8",
+        "8\nlayout sharded 1000\n", "8\nlayout sharded 99999999999999999999\n");
 }
 
 static void a_uuid_file_is_judged_as_by_stock(void **state)
@@ -94,26 +98,30 @@ static void settings_are_judged_as_by_stock(void **state)
 {
     struct stock *stock = *state;
     stock_create(stock, "whole", 8, 1000);
-    SAME_ANSWERS("fsfs.conf", NULL, "", "[rep-sharing]\nenable-rep-sharing = foo\n", "[deltification]\ncompression = foo\n",
-                 "[deltification]\ncompression = zlib-0\n", "[deltification]\ncompression = zlib-10\n",
-                 "[deltification]\ncompression = zlib-\n", "[deltification]\ncompression = LZ4\n",
-                 "[deltification]\ncompression = \n", "[deltification]\ncompression-level = 12\n",
-                 "[deltification]\ncompression-level = x\n",
-                 "[deltification]\ncompression-level = 3\ncompression = zlib\n",
-                 "[deltification]\nmax-linear-deltification = x\n", "[deltification]\nmax-deltification-walk = -1\n",
-                 "[packed-revprops]\nrevprop-pack-size = -3\n", "[packed-revprops]\nrevprop-pack-size = 99999999999999999\n",
-                 "[io]\nblock-size = 0\n", "[io]\nblock-size = 3\n", "[io]\nblock-size = 4\n",
-                 "[io]\nblock-size = 99999999999\n", "[io]\nblock-size = \n", "[io]\nblock-size = 64k\n",
-                 "[io]\nl2p-page-size = 0\n", "[io]\nl2p-page-size = 3\n", "[io]\np2l-page-size = 3\n",
-                 "[caches]\nfail-stop = x\n", "[debug]\npack-after-commit = x\n", "[debug]\nverify-before-commit = x\n",
-                 "[memcached-servers]\na = 127.0.0.1:1\n");
+    SAME_ANSWERS(
+        "fsfs.conf", NULL, "", "[rep-sharing]\nenable-rep-sharing = foo\n",
+        "[deltification]\ncompression = foo\n", "[deltification]\ncompression = zlib-0\n",
+        "[deltification]\ncompression = zlib-10\n", "[deltification]\ncompression = zlib-\n",
+        "[deltification]\ncompression = LZ4\n", "[deltification]\ncompression = \n",
+        "[deltification]\ncompression-level = 12\n", "[deltification]\ncompression-level = x\n",
+        "[deltification]\ncompression-level = 3\ncompression = zlib\n",
+        "[deltification]\nmax-linear-deltification = x\n",
+        "[deltification]\nmax-deltification-walk = -1\n",
+        "[packed-revprops]\nrevprop-pack-size = -3\n",
+        "[packed-revprops]\nrevprop-pack-size = 99999999999999999\n", "[io]\nblock-size = 0\n",
+        "[io]\nblock-size = 3\n", "[io]\nblock-size = 4\n", "[io]\nblock-size = 99999999999\n",
+        "[io]\nblock-size = \n", "[io]\nblock-size = 64k\n", "[io]\nl2p-page-size = 0\n",
+        "[io]\nl2p-page-size = 3\n", "[io]\np2l-page-size = 3\n", "[caches]\nfail-stop = x\n",
+        "[debug]\npack-after-commit = x\n", "[debug]\nverify-before-commit = x\n",
+        "[memcached-servers]\na = 127.0.0.1:1\n");
 }
 
 static void lz4_needs_format_8_as_with_stock(void **state)
 {
     struct stock *stock = *state;
     stock_create(stock, "whole", 7, 1000);
-    SAME_ANSWERS("fsfs.conf", "[deltification]\ncompression = lz4\n", "[deltification]\ncompression = zlib\n");
+    SAME_ANSWERS("fsfs.conf", "[deltification]\ncompression = lz4\n",
+                 "[deltification]\ncompression = zlib\n");
 }
 
 static void a_file_that_does_not_name_the_youngest_is_refused(void **state)
@@ -134,7 +142,8 @@ static void a_file_that_does_not_name_the_youngest_is_refused(void **state)
 static void every_format_is_opened_with_its_layout(void **state)
 {
     struct stock *stock = *state;
-    FOR_EACH_FORMAT(format) {
+    FOR_EACH_FORMAT(format)
+    {
         stock_create(stock, "r", (int)format, 7);
         struct fsfs *fs = stock_open(stock, "r");
         assert_int_equal(fs->format, format);
@@ -174,14 +183,15 @@ static void defaults_are_those_of_the_format(void **state)
 static void settings_are_taken(void **state)
 {
     struct fsfs_config c;
-    assert_ok(fsfs_config_parse(&c,
-                                S("[rep-sharing]\nenable-rep-sharing = no\n"
-                                  "[deltification]\nenable-dir-deltification = off\nenable-props-deltification = 0\n"
-                                  "max-deltification-walk = 10\nmax-linear-deltification = 3\ncompression = zlib-9\n"
-                                  "[packed-revprops]\ncompress-packed-revprops = yes\n"
-                                  "[io]\nblock-size = 4\nl2p-page-size = 16\np2l-page-size = 2\n"
-                                  "[debug]\npack-after-commit = on\nverify-before-commit = 1\n"),
-                                8, "conf"));
+    assert_ok(fsfs_config_parse(
+        &c,
+        S("[rep-sharing]\nenable-rep-sharing = no\n"
+          "[deltification]\nenable-dir-deltification = off\nenable-props-deltification = 0\n"
+          "max-deltification-walk = 10\nmax-linear-deltification = 3\ncompression = zlib-9\n"
+          "[packed-revprops]\ncompress-packed-revprops = yes\n"
+          "[io]\nblock-size = 4\nl2p-page-size = 16\np2l-page-size = 2\n"
+          "[debug]\npack-after-commit = on\nverify-before-commit = 1\n"),
+        8, "conf"));
     assert_false(c.rep_sharing || c.dir_deltification || c.props_deltification);
     assert_int_equal(c.max_deltification_walk, 10);
     assert_int_equal(c.max_linear_deltification, 3);
@@ -214,7 +224,8 @@ static void a_new_revision_is_noticed(void **state)
 static void a_uuid_that_was_set_is_read_by_stock(void **state)
 {
     struct stock *stock = *state;
-    FOR_EACH_FORMAT(format) {
+    FOR_EACH_FORMAT(format)
+    {
         stock_create(stock, "r", (int)format, 1000);
         struct fsfs *fs = stock_open(stock, "r");
         assert_ok(fsfs_set_uuid(fs, UUID));

@@ -13,9 +13,9 @@ static void assert_comes_back(const char *text)
 
 static void ids_of_all_formats_come_back_as_they_were(void **state)
 {
-    static const char *const ids[] = {"0.0.r0/17",        "0.0.r5/2",        "3-2.0.r4/5",  "a.b.r12/1234",
-                                      "_1z.4-1.t9-z0",    "_0._1.t1-1",      "zz-9.y-8.r7/6",
-                                      "0.0.t5-5",         "1.0.r2/99999999999"};
+    static const char *const ids[] = {"0.0.r0/17",     "0.0.r5/2",      "3-2.0.r4/5",
+                                      "a.b.r12/1234",  "_1z.4-1.t9-z0", "_0._1.t1-1",
+                                      "zz-9.y-8.r7/6", "0.0.t5-5",      "1.0.r2/99999999999"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         assert_comes_back(ids[i]);
 }
@@ -39,10 +39,29 @@ static void the_parts_of_an_id_are_told_apart(void **state)
 static void what_is_no_id_is_refused_with_its_text(void **state)
 {
     static const char *const wrong[] = {
-        "",         "0",          "0.0",        "0.0.",          "0.0.r",      "0.0.r1",     "0.0.r1/",
-        "0.0.x1/2", "0.0.r-1/2",  "0.0.r1/2x",  "0.0.t1",        "0.0.t-1",    "0.0.t1-",    ".0.r1/2",
-        "0..r1/2",  "A.0.r1/2",   "0-.0.r1/2",  "_.0.r1/2",      "0.0.r1/2/3", "_1z.4._0.t9-0",
-        "0.0.r9223372036854775808/1", "0.0.r1/18446744073709551616", "0.0. r1/2",
+        "",
+        "0",
+        "0.0",
+        "0.0.",
+        "0.0.r",
+        "0.0.r1",
+        "0.0.r1/",
+        "0.0.x1/2",
+        "0.0.r-1/2",
+        "0.0.r1/2x",
+        "0.0.t1",
+        "0.0.t-1",
+        "0.0.t1-",
+        ".0.r1/2",
+        "0..r1/2",
+        "A.0.r1/2",
+        "0-.0.r1/2",
+        "_.0.r1/2",
+        "0.0.r1/2/3",
+        "_1z.4._0.t9-0",
+        "0.0.r9223372036854775808/1",
+        "0.0.r1/18446744073709551616",
+        "0.0. r1/2",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct noderev_id id;
@@ -50,7 +69,8 @@ static void what_is_no_id_is_refused_with_its_text(void **state)
     }
 }
 
-static void parse_two(struct noderev_id *a, const char *text_a, struct noderev_id *b, const char *text_b)
+static void parse_two(struct noderev_id *a, const char *text_a, struct noderev_id *b,
+                      const char *text_b)
 {
     assert_ok(noderev_id_parse(a, str_of(text_a)));
     assert_ok(noderev_id_parse(b, str_of(text_b)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fsfs/noderev.h"
 #include "fsfs/changes.h"
+#include "fsfs/noderev.h"
 #include "stock.h"
 
 #define MD5_HEX  "8addb638000000000000000000003fed"
@@ -19,11 +19,12 @@ static const struct noderev *parse(struct arena *arena, const char *text)
 static void every_field_is_read(void **state)
 {
     AUTO_ARENA(arena);
-    const struct noderev *nr = parse(arena, "id: 3-2.1-4.r4/5\ntype: file\npred: 3-2.0.r3/9\ncount: 7\n"
-                                            "text: 4 3 31 1108 " MD5_HEX " " SHA1_HEX " 3-3/_4\n"
-                                            "props: 4 6 51 39 " MD5_HEX " - 3-3/_5\n"
-                                            "cpath: /a b/c\ncopyfrom: 2 /x y\ncopyroot: 4 /a b\n"
-                                            "minfo-cnt: 3\nminfo-here: y\n\n");
+    const struct noderev *nr =
+        parse(arena, "id: 3-2.1-4.r4/5\ntype: file\npred: 3-2.0.r3/9\ncount: 7\n"
+                     "text: 4 3 31 1108 " MD5_HEX " " SHA1_HEX " 3-3/_4\n"
+                     "props: 4 6 51 39 " MD5_HEX " - 3-3/_5\n"
+                     "cpath: /a b/c\ncopyfrom: 2 /x y\ncopyroot: 4 /a b\n"
+                     "minfo-cnt: 3\nminfo-here: y\n\n");
     assert_int_equal(nr->id.item, 5);
     assert_int_equal(nr->kind, NODE_FILE);
     assert_true(nr->has_pred);
@@ -63,14 +64,16 @@ static void fields_that_are_absent_have_their_defaults(void **state)
 static void lines_of_later_versions_are_skipped(void **state)
 {
     AUTO_ARENA(arena);
-    const struct noderev *nr = parse(arena, "future: x: y\nid: 3-2.0.r4/5\nmore: \ntype: dir\ncpath: /a\n\n");
+    const struct noderev *nr =
+        parse(arena, "future: x: y\nid: 3-2.0.r4/5\nmore: \ntype: dir\ncpath: /a\n\n");
     assert_str(nr->cpath, "/a");
 }
 
 static void fields_may_come_in_any_order(void **state)
 {
     AUTO_ARENA(arena);
-    const struct noderev *nr = parse(arena, "minfo-cnt: 1\ncpath: /a\ncount: 3\ntype: dir\nid: 0.0.r4/5\n\n");
+    const struct noderev *nr =
+        parse(arena, "minfo-cnt: 1\ncpath: /a\ncount: 3\ntype: dir\nid: 0.0.r4/5\n\n");
     assert_int_equal(nr->minfo_cnt, 1);
     assert_int_equal(nr->count, 3);
 }
@@ -78,8 +81,9 @@ static void fields_may_come_in_any_order(void **state)
 static void a_transactions_node_has_reps_without_a_place(void **state)
 {
     AUTO_ARENA(arena);
-    const char *text = "id: 0.0.t5-5\ntype: dir\npred: 0.0.r5/2\ncount: 6\ntext: -1\nprops: -1\ncpath: /\n"
-                       "copyroot: 0 /\nis-fresh-txn-root: y\n\n";
+    const char *text =
+        "id: 0.0.t5-5\ntype: dir\npred: 0.0.r5/2\ncount: 6\ntext: -1\nprops: -1\ncpath: /\n"
+        "copyroot: 0 /\nis-fresh-txn-root: y\n\n";
     const struct noderev *nr = parse(arena, text);
     assert_int_equal(nr->text.rev, REV_NONE);
     assert_true(nr->fresh_txn_root);
@@ -140,7 +144,8 @@ static void damaged_records_are_refused(void **state)
     }
 }
 
-static struct str rep_as(struct arena *arena, const char *text, int format, bool is_dir, bool is_props)
+static struct str rep_as(struct arena *arena, const char *text, int format, bool is_dir,
+                         bool is_props)
 {
     struct rep rep;
     AUTO_BUF(out);
@@ -191,7 +196,8 @@ static void reps_with_other_uniquifiers_are_not_the_same(void **state)
 
 static struct str file_of_revision(struct stock *stock, int format, int rev)
 {
-    return stock_file(stock, arena_printf(stock->arena, format < 3 ? "r/db/revs/%d" : "r/db/revs/0/%d", rev).p);
+    return stock_file(
+        stock, arena_printf(stock->arena, format < 3 ? "r/db/revs/%d" : "r/db/revs/0/%d", rev).p);
 }
 
 /* Where the next node-revision of a revision file begins, or SIZE_MAX. */
@@ -239,7 +245,8 @@ static void check_changes(struct str text, int format, size_t *entries)
 static void what_stock_wrote_is_written_the_same_in_every_format(void **state)
 {
     struct stock *stock = *state;
-    FOR_EACH_FORMAT(format) {
+    FOR_EACH_FORMAT(format)
+    {
         size_t records = 0, entries = 0;
         stock_create(stock, "r", (int)format, 1000);
         stock_history(stock);

@@ -11,7 +11,8 @@ static struct props *parse(const char *text)
 
 static void a_dump_is_read_and_written_the_same(void **state)
 {
-    static const char text[] = "K 10\nsvn:author\nV 4\nroot\nK 7\nsvn:log\nV 12\na\nmultiline\n\nEND\n";
+    static const char text[] =
+        "K 10\nsvn:author\nV 4\nroot\nK 7\nsvn:log\nV 12\na\nmultiline\n\nEND\n";
     struct props *props = parse(text);
     assert_int_equal(props->n, 2);
     assert_str(*props_get(props, S("svn:author")), "root");

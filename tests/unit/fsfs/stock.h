@@ -59,7 +59,8 @@ static MAY_BE_UNUSED int stock_teardown(void **state)
 }
 #define STOCK_TEST(name) cmocka_unit_test_setup_teardown(name, stock_setup, stock_teardown)
 
-/* Run SCRIPT in the test's folder, with $U as the URL of the folder; its status. *OUTPUT (may be NULL): what it printed. */
+/* Run SCRIPT in the test's folder, with $U as the URL of the folder; its status. *OUTPUT (may be
+ * NULL): what it printed. */
 static MAY_BE_UNUSED int stock_status(struct stock *stock, struct str *output, const char *script)
 {
     AUTO_BUF(command);
@@ -117,8 +118,8 @@ static MAY_BE_UNUSED void stock_write(struct stock *stock, const char *name, str
 /* An empty repository NAME of FORMAT with SHARD revisions to a shard. */
 static MAY_BE_UNUSED void stock_create(struct stock *stock, const char *name, int format, int shard)
 {
-    static const char *const release[] = {[1] = "1.3", [2] = "1.4", [3] = "1.5", [4] = "1.6",
-                                          [6] = "1.8", [7] = "1.9", [8] = "1.10"};
+    static const char *const release[] = {
+        [1] = "1.3", [2] = "1.4", [3] = "1.5", [4] = "1.6", [6] = "1.8", [7] = "1.9", [8] = "1.10"};
     AUTO_BUF(script);
     buf_printf(&script,
                "svnadmin create --compatible-version %s %s && chmod u+w %s/db/format &&"
@@ -128,7 +129,8 @@ static MAY_BE_UNUSED void stock_create(struct stock *stock, const char *name, in
     stock_run(stock, script.p);
 }
 
-/* Nine revisions in repository r with every field that a node-revision and a changed path can have. */
+/* Nine revisions in repository r with every field that a node-revision and a changed path can have.
+ */
 static MAY_BE_UNUSED void stock_history(struct stock *stock)
 {
     stock_run(stock,

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fsfs/repcache.h"
+#include "stock.h"
+#include <pthread.h>
+#include <sqlite3.h>
+
+/* A row with a hash that follows from I. */
+static struct repcache_row row_of(uint64_t i)
+{
+    struct repcache_row row = {
+        .rev = (revnum)(i % 10), .item = i + 3, .size = i + 10, .expanded = i + 20};
+    sha1_of(row.sha1, str_make((const char *)&i, sizeof i));
+    return row;
+}
+
+static void offer(struct fsfs *fs, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++) {
+        struct repcache_row row = row_of(i);
+        repcache_offer(fs, &row, 1);
+    }
+}
+
+static bool has(struct fsfs *fs, uint64_t i)
+{
+    struct repcache_row wanted = row_of(i), got;
+    bool found;
+    assert_ok(repcache_find(&got, &found, fs, wanted.sha1));
+    if (found) {
+        assert_int_equal(got.rev, wanted.rev);
+        assert_int_equal(got.item, wanted.item);
+        assert_int_equal(got.size, wanted.size);
+        assert_int_equal(got.expanded, wanted.expanded);
+        assert_memory_equal(got.sha1, wanted.sha1, SHA1_SIZE);
+    }
+    return found;
+}
+
+/* Ask SQLite itself about FILE. */
+static struct str ask(struct stock *stock, const char *file, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+    assert_int_equal(sqlite3_open(stock_path(stock, file), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    AUTO_BUF(out);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        for (int i = 0; i < sqlite3_column_count(stmt); i++)
+            buf_printf(&out, "%s%s", i ? "|" : "", (const char *)sqlite3_column_text(stmt, i));
+        buf_char(&out, '\n');
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return arena_str(stock->arena, buf_view(&out));
+}
+
+#define DB "r/db/rep-cache.db"
+
+static void rows_are_found_from_the_moment_they_are_offered(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    assert_false(has(fs, 1));
+    offer(fs, 0, 100);
+    for (uint64_t i = 0; i < 100; i++)
+        assert_true(has(fs, i));
+    assert_false(has(fs, 100));
+    fsfs_close(fs);
+}
+
+static void rows_are_in_the_file_after_a_flush_or_a_close(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r"), *other = stock_open(stock, "r");
+    assert_false(has(other, 5));
+    offer(fs, 0, 10);
+    assert_ok(repcache_flush(fs));
+    assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "10\n");
+    assert_true(has(fs, 5));
+    assert_true(has(other, 5));
+    offer(fs, 10, 5000);
+    fsfs_close(fs);
+    assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "5000\n");
+    for (uint64_t i = 0; i < 5000; i += 7)
+        assert_true(has(other, i));
+    fsfs_close(other);
+}
+
+static void a_new_table_has_stocks_schema(void **state)
+{
+    struct stock *stock = *state;
+    static const int formats[] = {4, 6, 7, 8};
+    for (size_t i = 0; i < 4; i++) {
+        stock_create(stock, "r", formats[i], 1000);
+        struct fsfs *fs = stock_open(stock, "r");
+        offer(fs, 0, 1);
+        fsfs_close(fs);
+        stock_create(stock, "theirs", formats[i], 1000);
+        stock_run(stock, "echo x >f; svn import -q -m '' f $U/theirs/f");
+        static const char
+            columns[] = "SELECT name, type, \"notnull\", pk FROM pragma_table_info('rep_cache')",
+            without_rowid[] =
+                "SELECT sql LIKE '%WITHOUT ROWID' FROM sqlite_master WHERE type = 'table'",
+            version[] = "PRAGMA user_version";
+        assert_str_eq(ask(stock, DB, columns), ask(stock, "theirs/db/rep-cache.db", columns));
+        assert_str_eq(ask(stock, DB, without_rowid),
+                      ask(stock, "theirs/db/rep-cache.db", without_rowid));
+        assert_str_eq(ask(stock, DB, version), ask(stock, "theirs/db/rep-cache.db", version));
+        stock_run(stock, "rm -rf r theirs");
+    }
+}
+
+static void stocks_rows_are_found(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    uint8_t sha1[SHA1_SIZE];
+    struct repcache_row row;
+    bool found;
+    sha1_of(sha1, S("hello\n"));
+    assert_ok(repcache_find(&row, &found, fs, sha1));
+    assert_false(found); /* there is no file yet */
+    stock_run(stock, "echo hello >f; svn import -q -m '' f $U/r/f");
+    fsfs_close(fs);
+    fs = stock_open(stock, "r");
+    assert_ok(repcache_find(&row, &found, fs, sha1));
+    assert_true(found);
+    assert_int_equal(row.rev, 1);
+    assert_int_equal(row.item, 3);
+    assert_int_equal(row.size, 18);
+    assert_int_equal(row.expanded, 6);
+    fsfs_close(fs);
+}
+
+/* What was not there a moment ago is believed to be absent for a while only, and not at all once we
+ * see that others write. */
+static void rows_that_others_add_are_found_in_the_end(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    assert_false(has(fs, 0));
+    offer(fs, 0, 10);
+    assert_ok(repcache_flush(fs));
+    struct fsfs *other = stock_open(stock, "r");
+    offer(other, 10, 20);
+    fsfs_close(other);
+    offer(fs, 20, 21); /* this batch meets the foreign rows */
+    assert_ok(repcache_flush(fs));
+    for (uint64_t i = 0; i < 21; i++)
+        assert_true(has(fs, i));
+    assert_false(has(fs, 21));
+    fsfs_close(fs);
+}
+
+static void a_row_that_is_there_stays(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    struct repcache_row later = row_of(1);
+    later.rev = 77;
+    offer(fs, 1, 2);
+    repcache_offer(fs, &later, 1);
+    assert_true(has(fs, 1));
+    assert_ok(repcache_flush(fs));
+    repcache_offer(fs, &later, 1);
+    fsfs_close(fs);
+    assert_str(ask(stock, DB, "SELECT revision, offset FROM rep_cache"), "1|4\n");
+}
+
+struct sum {
+    size_t rows;
+    uint64_t items;
+};
+
+static struct err *add_row(void *arg, const struct repcache_row *row)
+{
+    struct sum *sum = arg;
+    sum->rows++;
+    sum->items += row->item;
+    return sum->rows == 500 ? err_make(E_CANCELLED, "enough") : NULL;
+}
+
+static void all_rows_are_visited_until_an_error(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    struct sum sum = {0};
+    assert_ok(repcache_each(fs, add_row, &sum));
+    assert_int_equal(sum.rows, 0);
+    offer(fs, 0, 100);
+    assert_ok(repcache_each(fs, add_row, &sum));
+    assert_int_equal(sum.rows, 100);
+    assert_int_equal(sum.items, 99 * 100 / 2 + 3 * 100);
+    offer(fs, 100, 1000);
+    sum = (struct sum){0};
+    assert_err(repcache_each(fs, add_row, &sum), E_CANCELLED, "enough");
+    assert_int_equal(sum.rows, 500);
+    fsfs_close(fs);
+}
+
+static void a_damaged_database_is_as_good_as_empty(void **state)
+{
+    struct stock *stock = *state;
+    struct sum sum = {0};
+    stock_create(stock, "r", 8, 1000);
+    stock_write(stock, DB, S("this is no database, however long one looks at it\n"));
+    struct fsfs *fs = stock_open(stock, "r");
+    assert_false(has(fs, 1));
+    assert_false(has(fs, 1));
+    offer(fs, 0, 10);
+    assert_err(repcache_flush(fs), E_SQLITE_ERROR, "sqlite[S26]");
+    offer(fs, 10, 20);
+    assert_ok(repcache_flush(fs));
+    assert_err(repcache_each(fs, add_row, &sum), E_SQLITE_ERROR, "rep-cache.db");
+    fsfs_close(fs);
+}
+
+static void a_schema_of_the_future_is_left_alone(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    offer(fs, 0, 1);
+    fsfs_close(fs);
+    ask(stock, DB, "PRAGMA user_version = 3");
+    fs = stock_open(stock, "r");
+    assert_false(has(fs, 0));
+    offer(fs, 1, 2);
+    assert_err(repcache_flush(fs), E_SQLITE_UNSUPPORTED_SCHEMA, "Schema format 3");
+    fsfs_close(fs);
+    assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "1\n");
+}
+
+static void rows_that_cannot_be_are_not_found(void **state)
+{
+    struct stock *stock = *state;
+    struct sum sum = {0};
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    offer(fs, 0, 2);
+    fsfs_close(fs);
+    ask(stock, DB, "UPDATE rep_cache SET size = -1");
+    fs = stock_open(stock, "r");
+    assert_false(has(fs, 0));
+    assert_err(repcache_each(fs, add_row, &sum), E_FS_CORRUPT, "Malformed row");
+    fsfs_close(fs);
+}
+
+static void nothing_is_kept_where_sharing_is_off(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    stock_write(stock, "r/db/fsfs.conf", S("[rep-sharing]\nenable-rep-sharing = false\n"));
+    struct fsfs *fs = stock_open(stock, "r");
+    offer(fs, 0, 2);
+    assert_false(has(fs, 0));
+    fsfs_close(fs);
+    assert_int_equal(access(stock_path(stock, DB), F_OK), -1);
+}
+
+static void *offer_thread(void *arg)
+{
+    struct fsfs *fs = arg;
+    for (uint64_t i = 0; i < 20000; i++) {
+        struct repcache_row row = row_of(i);
+        repcache_offer(fs, &row, 1);
+        if (!has(fs, i))
+            return fs;
+    }
+    return NULL;
+}
+
+static void many_threads_share_one_cache(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    pthread_t threads[4];
+    has(fs, 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, offer_thread, fs), 0);
+    for (int i = 0; i < 4; i++) {
+        void *missing;
+        pthread_join(threads[i], &missing);
+        assert_null(missing);
+    }
+    fsfs_close(fs);
+    assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "20000\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STOCK_TEST(rows_are_found_from_the_moment_they_are_offered),
+        STOCK_TEST(rows_are_in_the_file_after_a_flush_or_a_close),
+        STOCK_TEST(a_new_table_has_stocks_schema),
+        STOCK_TEST(stocks_rows_are_found),
+        STOCK_TEST(rows_that_others_add_are_found_in_the_end),
+        STOCK_TEST(a_row_that_is_there_stays),
+        STOCK_TEST(all_rows_are_visited_until_an_error),
+        STOCK_TEST(a_damaged_database_is_as_good_as_empty),
+        STOCK_TEST(a_schema_of_the_future_is_left_alone),
+        STOCK_TEST(rows_that_cannot_be_are_not_found),
+        STOCK_TEST(nothing_is_kept_where_sharing_is_off),
+        STOCK_TEST(many_threads_share_one_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
