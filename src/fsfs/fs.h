@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fs.h - an open repository filesystem.
  *
- * One `struct fsfs` serves all threads of the process. It is immutable after opening except for what is guarded inside
- * (store caches, rep-cache connection, commit queue). */
+ * One `struct fsfs` serves all threads of the process. It is immutable after opening except for
+ * what is guarded inside (store caches, rep-cache connection, commit queue). */
 #ifndef VARVE_FSFS_FS_H
 #define VARVE_FSFS_FS_H
 
@@ -35,34 +35,36 @@ struct commit_queue;
 
 struct fsfs {
     struct store *store;
-    int format;                 /* 1-4, 6-8 */
-    int64_t shard_size;         /* 0: linear */
-    bool logical;               /* addressing */
+    int format;         /* 1-4, 6-8 */
+    int64_t shard_size; /* 0: linear */
+    bool logical;       /* addressing */
     struct fsfs_config config;
-    char uuid[64];              /* as in the file, NUL-ended */
-    char instance[64];          /* equal to uuid where the file has no second line */
+    char uuid[64];     /* as in the file, NUL-ended */
+    char instance[64]; /* equal to uuid where the file has no second line */
     uint32_t cache_space;
-    _Atomic(revnum) seen_youngest; /* both as last read: they only grow. A load sets it to what it has staged */
+    _Atomic(revnum)
+        seen_youngest; /* both as last read: they only grow. A load sets it to what it has staged */
     _Atomic(revnum) seen_unpacked;
     struct repcache *repcache;  /* its files are opened lazily; repcache.h */
     struct commit_queue *queue; /* commit.h */
 };
 
 struct fsfs_options {
-    bool no_flush;      /* do not wait for the disk */
-    struct disk *disk;  /* NULL: the system */
+    bool no_flush;     /* do not wait for the disk */
+    struct disk *disk; /* NULL: the system */
 };
 
-/* Open the filesystem in the folder DB_PATH. Errors: E_FS_UNSUPPORTED_FORMAT (5 and above 8), E_BAD_VERSION_FILE_FORMAT, E_BAD_CONFIG_VALUE, errno. */
+/* Open the filesystem in the folder DB_PATH. Errors: E_FS_UNSUPPORTED_FORMAT (5 and above 8),
+ * E_BAD_VERSION_FILE_FORMAT, E_BAD_CONFIG_VALUE, errno. */
 struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_options *options);
 void fsfs_close(struct fsfs *fs); /* NULL is fine; waits for its background work */
 
 struct fsfs_create_options {
-    int format;           /* 1-4, 6-8 */
-    int64_t shard_size;   /* 0: linear; formats 3 and later; default 1000 */
-    const char *uuid;     /* NULL: a new one */
-    const char *date;     /* svn:date of revision 0 in long form; NULL: now */
-    bool physical;        /* formats 7 and 8: physical addressing */
+    int format;         /* 1-4, 6-8 */
+    int64_t shard_size; /* 0: linear; formats 3 and later; default 1000 */
+    const char *uuid;   /* NULL: a new one */
+    const char *date;   /* svn:date of revision 0 in long form; NULL: now */
+    bool physical;      /* formats 7 and 8: physical addressing */
 };
 /* Make a new filesystem with revision 0 in DB_PATH, a new or empty folder (create.c). */
 struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options);
@@ -71,7 +73,8 @@ struct err *fsfs_youngest(revnum *out, struct fsfs *fs); /* afresh */
 /* NULL: a new one; a new instance id too; E_BAD_UUID. While no other thread uses FS. */
 struct err *fsfs_set_uuid(struct fsfs *fs, const char *uuid);
 struct err *fsfs_min_unpacked(revnum *out, struct fsfs *fs);
-/* E_FS_NO_SUCH_REVISION "No such revision N" unless 0 <= REV <= youngest. Reads `current` only where REV was not seen before. */
+/* E_FS_NO_SUCH_REVISION "No such revision N" unless 0 <= REV <= youngest. Reads `current` only
+ * where REV was not seen before. */
 struct err *fsfs_check_revision(struct fsfs *fs, revnum rev);
 
 /* The `format` record; parsing it is pure. */
@@ -83,8 +86,10 @@ struct fsfs_format {
 /* NAME is the file's, for messages. E_BAD_VERSION_FILE_FORMAT, E_FS_UNSUPPORTED_FORMAT. */
 struct store_layout fsfs_store_layout(const struct fsfs_format *format);
 struct err *fsfs_format_parse(struct fsfs_format *out, struct str text, const char *name);
-/* The text of fsfs.conf (empty: all defaults); formats 1 to 3 have none. Pure. E_BAD_CONFIG_VALUE, E_MALFORMED_FILE, E_INCORRECT_PARAMS. */
-struct err *fsfs_config_parse(struct fsfs_config *out, struct str text, int format, const char *name);
+/* The text of fsfs.conf (empty: all defaults); formats 1 to 3 have none. Pure. E_BAD_CONFIG_VALUE,
+ * E_MALFORMED_FILE, E_INCORRECT_PARAMS. */
+struct err *fsfs_config_parse(struct fsfs_config *out, struct str text, int format,
+                              const char *name);
 
 /* Kinds of cached objects of this layer (cache.h). */
 enum fsfs_cache_kind {
@@ -98,12 +103,15 @@ enum fsfs_cache_kind {
     CACHE_L2P,             /* body identity, page */
     CACHE_P2L,
     CACHE_MANIFEST,
-    CACHE_BASE,            /* rev, item of the rep -> struct blob: a text expanded as a delta base, its MD5 not checked yet */
-    CACHE_CHAIN,           /* rev, item of the rep -> length of its delta chain */
-    CACHE_WIRE = 0x200,    /* rep -> ready svndiff */
-    CACHE_REPO = 0x300,    /* kinds of src/repo start here */
+    CACHE_BASE, /* rev, item of the rep -> struct blob: a text expanded as a delta base, its MD5 not
+                   checked yet */
+    CACHE_CHAIN,        /* rev, item of the rep -> length of its delta chain */
+    CACHE_VERIFIED,     /* rev, item of the rep -> its size and digests, as verify found them */
+    CACHE_WIRE = 0x200, /* rep -> ready svndiff */
+    CACHE_REPO = 0x300, /* kinds of src/repo start here */
 };
-static inline struct cache_key fsfs_cache_key(const struct fsfs *fs, uint32_t kind, uint64_t a, uint64_t b)
+static inline struct cache_key fsfs_cache_key(const struct fsfs *fs, uint32_t kind, uint64_t a,
+                                              uint64_t b)
 {
     return (struct cache_key){fs->cache_space, kind, a, b};
 }
