@@ -89,7 +89,6 @@ static struct err *format_prop_delta(struct buf *out, const struct dump_target *
         if (changes[i].value.p)
             set[set_n++] = changes[i];
     hashdump_format(out, set, set_n, S(""));
-    out->n--; /* the terminator's line end: it is not over yet */
     for (size_t i = 0; i < n; i++)
         if (!changes[i].value.p)
             buf_printf(out, "D %zu\n%.*s\n", changes[i].name.n, STR(changes[i].name));

@@ -13,9 +13,15 @@ struct table {
     struct arena *arena;
 };
 
+/* Four bytes at a time as a little-endian number, whose upper bits are mixed in lower down; then the rest byte by byte. */
 static uint32_t hash_of(struct str name)
 {
     uint32_t hash = 0;
+    for (; name.n >= 4; name = str_skip(name, 4)) {
+        const unsigned char *p = (const unsigned char *)name.p;
+        uint32_t chunk = p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+        hash = hash * (33 * 33 * 33 * 33) + chunk + (chunk >> 17);
+    }
     for (size_t i = 0; i < name.n; i++)
         hash = hash * 33 + (unsigned char)name.p[i];
     return hash;

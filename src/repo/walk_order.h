@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* walk_order.h - the order in which Subversion's tools walk the entries of a directory where no order is needed.
  *
- * It is that of their hash table: buckets by the times-33 hash of the name, a table that doubles as it fills, chains that turn around when it does. Streams that must
+ * It is that of their hash table: buckets by a hash of the name that is based on times-33, a table that doubles as it fills, chains that turn around when it does. Streams that must
  * be equal to theirs byte for byte (dump) follow it. */
 #ifndef VARVE_REPO_WALK_ORDER_H
 #define VARVE_REPO_WALK_ORDER_H
