@@ -50,7 +50,6 @@ static struct err *print_notice(void *arg, const struct verify_notice *notice)
     case VERIFY_REV:
         if (lines)
             printf("* Verified revision %lld.\n", rev);
-        progress_step(&verify->progress, notice->rev - verify->start + 1);
         break;
     case VERIFY_REV_ERROR:
         fflush(stdout);
@@ -60,8 +59,12 @@ static struct err *print_notice(void *arg, const struct verify_notice *notice)
             fprintf(stderr, "* Error verifying revision %lld.\n", rev);
         if (command_line_has(verify->call->line, OPT_KEEP_GOING)) {
             err_print(notice->err, verify->call->prog);
-            remember(verify, notice->rev, notice->err);
+            if (notice->rev != REV_NONE)
+                remember(verify, notice->rev, notice->err);
         }
+        break;
+    case VERIFY_PROGRESS:
+        progress_step(&verify->progress, notice->rev - verify->start + 1);
         break;
     }
     return NULL;
@@ -69,8 +72,6 @@ static struct err *print_notice(void *arg, const struct verify_notice *notice)
 
 static void print_summary(const struct verify_call *verify)
 {
-    if (!verify->bad_count || verify->call->quiet)
-        return;
     printf("\n-----Summary of corrupt revisions-----\n");
     for (size_t i = 0; i < verify->bad_count; i++) {
         char rev[24];
@@ -101,10 +102,10 @@ static struct err *verify_repo(struct repo *repo, const struct tool_call *call, 
     size_t bad_revisions = 0;
     struct err *err = repo_verify(repo, &params, &bad_revisions);
     progress_end(&verify->progress);
+    if (err || !bad_revisions)
+        return err;
     print_summary(verify);
-    if (!err && bad_revisions)
-        return err_make(E_CL_REPOS_VERIFY_FAILED, "Failed to verify repository '%s'", call->repo_path);
-    return err;
+    return err_make(E_CL_REPOS_VERIFY_FAILED, "Failed to verify repository '%s'", call->repo_path);
 }
 
 struct err *tool_verify(const struct tool_call *call)

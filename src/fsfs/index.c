@@ -74,6 +74,12 @@ static struct err *section_view(struct str *out, struct fsfs *fs, struct body *b
 
 bool packed_take(uint64_t *out, struct str *from)
 {
+    if (from->n && !((unsigned char)from->p[0] & 0x80)) { /* most are small */
+        *out = (unsigned char)from->p[0];
+        from->p++;
+        from->n--;
+        return true;
+    }
     uint64_t value = 0;
     unsigned shift = 0;
     for (size_t i = 0; i < from->n; i++, shift += 7) {
@@ -287,15 +293,17 @@ struct err *l2p_parse(struct str index, revnum rev, uint64_t item, uint64_t *off
 
 struct l2p_page {
     struct shared shared;
+    uint64_t data_end; /* where the items of the body end */
     uint64_t n;
     uint64_t entries[];
 };
 
-static struct err *page_parse(struct l2p_page **out, struct str text, uint64_t n)
+static struct err *page_parse(struct l2p_page **out, struct str text, uint64_t n, uint64_t data_end)
 {
     const size_t bytes = sizeof(struct l2p_page) + n * sizeof(uint64_t);
     struct l2p_page *page = mem_alloc(bytes);
     shared_init(&page->shared, bytes, shared_free_plain);
+    page->data_end = data_end;
     page->n = n;
     uint64_t entry = 0;
     for (uint64_t i = 0; i < n; i++) {
@@ -340,26 +348,68 @@ static struct err *page_get(const struct l2p_page **out, struct fsfs *fs, struct
     struct str text;
     TRY(section_view(&text, fs, body, start, start + place->bytes, scratch));
     struct l2p_page *page;
-    TRY(page_parse(&page, text, place->entries));
+    TRY(page_parse(&page, text, place->entries, head->footer.l2p_offset));
     cache_put(key, &page->shared);
     *out = arena_keep(arena, &page->shared);
     return NULL;
 }
 
-/* Of a small body: all of it is one cached block, and its index a few bytes; nothing more is worth
- * keeping. */
+/* The index of a body that is a single cached block. */
+static struct err *small_index(struct str *index, uint64_t *data_end, struct fsfs *fs,
+                               struct body *body, struct arena *arena)
+{
+    struct str all, l2p_md5, p2l_md5; /* the MD5s are for verification */
+    struct index_footer footer;
+    TRY(section_view(&all, fs, body, 0, body->size, arena));
+    TRY(footer_parse(&footer, &l2p_md5, &p2l_md5, all, body->size));
+    *index = str_make(all.p + footer.l2p_offset, (size_t)(footer.p2l_offset - footer.l2p_offset));
+    *data_end = footer.l2p_offset;
+    return NULL;
+}
+
+/* The first page of a small revision's index: nearly always there is no other. */
+static struct err *small_page_get(const struct l2p_page **out, struct fsfs *fs, struct body *body,
+                                  revnum rev, struct arena *arena)
+{
+    const struct cache_key key = fsfs_cache_key(fs, CACHE_L2P, body->identity, 1);
+    if ((*out = cache_get(key, arena)))
+        return NULL;
+    AUTO_ARENA(scratch);
+    struct str index;
+    uint64_t data_end, slot;
+    struct l2p_head *head;
+    const struct page_place *place;
+    struct l2p_page *page = NULL;
+    TRY(small_index(&index, &data_end, fs, body, scratch));
+    TRY(head_parse(&head, index, index.n));
+    if (!head)
+        return corrupt("L2P index ends inside its page table");
+    struct err *err = page_of(&place, &slot, head, rev, 0);
+    if (!err)
+        err = page_parse(&page, str_make(index.p + place->offset, place->bytes), place->entries,
+                         data_end);
+    shared_unref(head);
+    if (err)
+        return err;
+    cache_put(key, &page->shared);
+    *out = arena_keep(arena, &page->shared);
+    return NULL;
+}
+
+/* In a small body. A log asks for the changed paths and no more: those and the root are looked up
+ * in place, others in a page that is kept. */
 static struct err *place_small(struct item_place *out, struct fsfs *fs, revnum rev, uint64_t item,
                                struct arena *arena)
 {
-    struct body *body = out->body;
-    struct str all;
-    struct index_footer footer;
-    struct str l2p_md5, p2l_md5; /* only verification wants them */
-    TRY(section_view(&all, fs, body, 0, body->size, arena));
-    TRY(footer_parse(&footer, &l2p_md5, &p2l_md5, all, body->size));
-    const struct str index = {all.p + footer.l2p_offset,
-                              (size_t)(footer.p2l_offset - footer.l2p_offset)};
-    out->limit = footer.l2p_offset;
+    if (item >= ITEM_INDEX_FIRST_FREE) {
+        const struct l2p_page *page;
+        TRY(small_page_get(&page, fs, out->body, rev, arena));
+        out->limit = page->data_end;
+        if (item < page->n)
+            return entry_offset(&out->offset, page->entries[item], rev, item);
+    }
+    struct str index;
+    TRY(small_index(&index, &out->limit, fs, out->body, arena));
     return l2p_parse(index, rev, item, &out->offset, arena);
 }
 
@@ -381,8 +431,9 @@ struct err *l2p_place(struct item_place *out, struct fsfs *fs, struct body *body
                       uint64_t item, struct arena *arena)
 {
     out->body = body;
-    struct err *err = body->size <= ITEM_BLOCK ? place_small(out, fs, rev, item, arena)
-                                               : place_large(out, fs, rev, item, arena);
+    const bool is_small = body->size <= ITEM_BLOCK && !body->packed;
+    struct err *err =
+        is_small ? place_small(out, fs, rev, item, arena) : place_large(out, fs, rev, item, arena);
     if (!err && out->offset >= out->limit)
         err =
             err_make(E_FS_INDEX_CORRUPTION, "Item index %llu of revision %lld lies behind the data",

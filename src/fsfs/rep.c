@@ -186,16 +186,15 @@ static struct link *link_new(struct link *above, revnum rev, uint64_t item, uint
 struct err *chain_walk(struct chain *out, struct fsfs *fs, const struct rep *rep,
                        struct arena *arena)
 {
-    AUTO_ARENA(passing);
     struct loop_guard guard = {0};
     *out = (struct chain){.bottom = link_new(NULL, rep->rev, rep->item, rep->size, arena)};
     for (size_t n = 0;; n++) {
         struct link *link = out->bottom;
-        const struct arena_mark mark = arena_mark(passing);
+        const struct arena_mark mark = arena_mark(arena);
         link->is_open = n < CHAIN_OPEN_MAX;
-        TRY(stored_find(&link->stored, fs, link->rev, link->item, link->size,
-                        link->is_open ? arena : passing));
-        arena_rewind(passing, mark);
+        TRY(stored_find(&link->stored, fs, link->rev, link->item, link->size, arena));
+        if (!link->is_open)
+            arena_rewind(arena, mark);
         const struct rep_header *header = &link->stored.header;
         if (!has_base(header))
             return NULL;
@@ -319,9 +318,9 @@ static void base_remember(struct fsfs *fs, const struct link *link, struct blob 
 
 /* The text at the top of CHAIN, one reference; *OUT NULL where it or one of its bases is too large.
  */
-static struct err *chain_expand(struct blob **out, struct fsfs *fs, const struct chain *chain)
+static struct err *chain_expand(struct blob **out, struct fsfs *fs, const struct chain *chain,
+                                struct arena *scratch)
 {
-    AUTO_ARENA(scratch);
     struct blob *base = chain->base ? shared_ref((void *)chain->base) : NULL;
     for (const struct link *link = chain->bottom; link; link = link->above) {
         const struct arena_mark mark = arena_mark(scratch);
@@ -383,7 +382,7 @@ static struct err *text_make(struct blob **out, struct fsfs *fs, const struct re
     } else {
         struct chain chain;
         TRY(chain_walk(&chain, fs, rep, scratch));
-        TRY(chain_expand(out, fs, &chain));
+        TRY(chain_expand(out, fs, &chain, scratch));
     }
     if (!*out)
         return text_from_stream(out, fs, rep);

@@ -1,19 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.h - checking what is on disk, item by item.
+/* verify.h - checking what is on disk, piece by piece, so that the pieces can be shared out to all
+ * cores.
  *
- * For a revision: every byte of its data is covered by an item whose checksum is right (indexes: footer digests, P2L against L2P, item checksums),
- * every representation expands to its size, MD5 and SHA-1, every node-revision parses and agrees with its parents and predecessors, changed paths agree with the tree, revision properties
- * parse. Finds every flipped byte that stock's `svnadmin verify` finds; names revision, item and path. */
+ *   verify_body       the bytes of a revision file or a pack: index digests, P2L against L2P, item
+ *                     checksums; where it should be (packed or not)
+ *   verify_revision   what the bytes mean: revision properties, changed paths, and every
+ *                     node-revision that is new in the revision, with its representations
+ *   verify_row        a row of the rep-cache
+ *
+ * Every node-revision is new in one revision, so a run over all revisions looks at each once: a
+ * directory's entries that stand in its predecessor too have been seen with that. Each
+ * representation is expanded once; its digests are remembered for the others that share it.
+ *
+ * Errors are E_FS_CORRUPT chains that name file, revision, item and path as far as they are known.
+ */
 #ifndef VARVE_FSFS_VERIFY_H
 #define VARVE_FSFS_VERIFY_H
 
-#include "fsfs/fs.h"
+#include "fsfs/repcache.h"
+#include "fsfs/revprops.h"
 
-/* Per-body metadata: indexes (logical), manifest (physical packs). FIRST is a revision of the body. */
-struct err *verify_body(struct fsfs *fs, revnum first);
-/* The tree part of one revision: its own items and their meaning. */
-struct err *verify_revision(struct fsfs *fs, revnum rev);
-/* Head, counters, rep-cache rows against the repository. */
-struct err *verify_global(struct fsfs *fs);
+/* Check the body that holds REV, all of it; *LAST is its last revision, *FIRST its first. Under
+ * physical addressing the bytes have no checksums of their own: only that it is in its place. */
+struct err *verify_body(revnum *first, revnum *last, struct fsfs *fs, revnum rev);
+
+struct verify_scope {
+    revnum start;  /* where the run begins: what older revisions hold is not known to be good */
+    bool thorough; /* take nothing for good because an earlier revision has it too: after damage was
+                      found */
+};
+/* VIEW is the task's own. */
+struct err *verify_revision(struct fsfs *fs, revnum rev, const struct verify_scope *scope,
+                            struct revprop_view *view);
+
+/* Representation and text that ROW names; DEEP: also that the text has the row's SHA-1. Errors:
+ * E_FS_CORRUPT, E_FS_INDEX_*, E_FS_NO_SUCH_REVISION for a row that points behind the youngest
+ * revision. */
+struct err *verify_row(struct fsfs *fs, const struct repcache_row *row, bool deep);
+
+/* The nodes that the transaction NAME, which is on disk, has changed. E_FS_NO_SUCH_TRANSACTION. */
+struct err *verify_txn(struct fsfs *fs, struct str name);
 
 #endif

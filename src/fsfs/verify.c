@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify.c - a revision as a whole; its changed paths against its tree. */
+#include "fsfs/verify.h"
+#include "base/path.h"
+#include "fsfs/item.h"
+#include "fsfs/verify_int.h"
+
+/* ---- changed paths ---- */
+
+static struct err *deletion_check(const struct noderev *nr, revnum rev)
+{
+    /* What was put in its place is another change's. */
+    if (nr && nr->id.rev < rev)
+        return err_make(E_FS_CORRUPT, "It is said to be deleted, but is still there");
+    return NULL;
+}
+
+static struct err *present_check(struct fsfs *fs, const struct change *change,
+                                 const struct noderev *nr, revnum rev, struct arena *arena)
+{
+    if (!nr)
+        return err_make(E_FS_CORRUPT, "It is said to be changed, but is not there");
+    if (change->kind != NODE_UNKNOWN && change->kind != nr->kind)
+        return err_make(E_FS_CORRUPT, "It is a %.*s, but the changed paths say %.*s",
+                        STR(node_kind_word(nr->kind)), STR(node_kind_word(change->kind)));
+    if ((change->text_changed || change->props_changed) && nr->id.rev != rev)
+        return err_make(E_FS_CORRUPT, "It is said to be changed, but is that of revision %lld",
+                        (long long)nr->id.rev);
+    if (!change->copyfrom_path.n)
+        return NULL;
+    const struct noderev *source = NULL;
+    if (change->copyfrom_rev < rev)
+        TRY(verify_lookup(&source, fs, change->copyfrom_rev, change->copyfrom_path, arena));
+    if (!source)
+        return err_make(E_FS_CORRUPT, "Its copy source '%.*s' of revision %lld is not there",
+                        STR(change->copyfrom_path), (long long)change->copyfrom_rev);
+    return NULL;
+}
+
+static struct err *change_check(struct fsfs *fs, const struct change *change, revnum rev,
+                                struct arena *arena)
+{
+    const struct noderev *nr;
+    if (!path_is_canonical(change->path))
+        return err_make(E_FS_CORRUPT, "Its path is malformed");
+    TRY(verify_lookup(&nr, fs, rev, change->path, arena));
+    if (change->action == CHANGE_DELETE)
+        return deletion_check(nr, rev);
+    if (change->action == CHANGE_RESET)
+        return err_make(E_FS_CORRUPT, "Its change is said to be undone");
+    return present_check(fs, change, nr, rev, arena);
+}
+
+struct err *verify_changes(struct fsfs *fs, revnum rev, uint64_t new_nodes)
+{
+    AUTO_ARENA(arena);
+    const struct changes *changes;
+    TRY(changes_get(&changes, fs, rev, arena));
+    if (changes->n == 0 && new_nodes)
+        return err_make(E_FS_CORRUPT,
+                        "The changed-path list of revision %lld is empty, but %llu nodes are new",
+                        (long long)rev, (unsigned long long)new_nodes);
+    const struct arena_mark mark = arena_mark(arena);
+    for (size_t i = 0; i < changes->n; i++) {
+        const struct change *change = &changes->list[i];
+        struct err *err = change_check(fs, change, rev, arena);
+        if (err)
+            return verify_failed_at(err, rev, change->path);
+        arena_rewind(arena, mark);
+    }
+    return NULL;
+}
+
+/* ---- revisions ---- */
+
+struct err *verify_revision(struct fsfs *fs, revnum rev, const struct verify_scope *scope,
+                            struct revprop_view *view)
+{
+    AUTO_ARENA(scratch);
+    const struct props *props;
+    uint64_t new_nodes;
+    if (!fs->logical) {
+        revnum first, last;
+        TRY(verify_body(&first, &last, fs, rev));
+    }
+    TRY(verify_tree(&new_nodes, fs, rev, scope));
+    TRY(verify_changes(fs, rev, new_nodes));
+    struct err *err = revprops_get(&props, fs, rev, view, scratch);
+    return err_wrap(err, err && err->code < 120000 ? 0 : E_FS_CORRUPT,
+                    "Can't read the properties of revision %lld", (long long)rev);
+}
