@@ -21,7 +21,7 @@ static struct err *dumped(void *arg, revnum rev, struct str warning)
     if (dump->call->quiet)
         return NULL;
     if (warning.n)
-        fprintf(stderr, "WARNING 0x0000: %.*s\n", STR(warning));
+        fprintf(stderr, "WARNING %.*s\n", STR(warning));
     else if (!dump->progress.shown)
         fprintf(stderr, "* Dumped revision %lld.\n", (long long)rev);
     if (!warning.n)
@@ -77,7 +77,7 @@ static struct err *dump_to(struct writer *out, struct repo *repo, const struct t
     progress_start(&dump.progress, !call->as_svnadmin && !call->quiet, "Dumping", params.end - params.start + 1);
     struct err *err = dump_write(out, repo, &params);
     progress_end(&dump.progress);
-    return err ? err : writer_flush(out);
+    return err_join(err, writer_flush(out)); /* what is complete is of use also where an error follows */
 }
 
 struct err *tool_dump(const struct tool_call *call)

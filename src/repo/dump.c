@@ -8,6 +8,7 @@
 #include "fsfs/revprops.h"
 #include "repo/dump.h"
 #include "repo/dump_node.h"
+#include "repo/mergeinfo.h"
 #include "repo/walk_order.h"
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ struct dumper {
     struct open_dir *top;
     struct map *changes;  /* path to struct change: those not dealt with yet */
     struct arena *arena, *scratch; /* of the revision, of a record */
-    bool warned_copy;
+    bool warned_copy, warned_mergeinfo;
 };
 
 /* ---- what is wanted ---- */
@@ -82,17 +83,43 @@ static struct err *warn_about_copy(struct dumper *d, revnum copy_rev)
         return NULL;
     d->warned_copy = true;
     struct str text = arena_printf(d->scratch,
-                                   "Referencing data in revision %lld, which is older than the oldest dumped revision (r%lld).  "
+                                   "0x0000: Referencing data in revision %lld, which is older than the oldest dumped revision (r%lld).  "
                                    "Loading this dump into an empty repository will fail.",
                                    (long long)copy_rev, (long long)d->params->start);
     return d->params->progress(d->params->arg, d->rev, text);
 }
 
+/* Mergeinfo that names revisions which the stream does not have will mean others where it is loaded. */
+static struct err *warn_about_mergeinfo(struct dumper *d, const struct noderev *noderev)
+{
+    const struct props *props;
+    struct mergeinfo mi;
+    TRY(noderev_props(&props, d->fs, noderev, d->scratch));
+    const struct str *value = props ? props_get(props, S("svn:mergeinfo")) : NULL;
+    if (!value)
+        return NULL;
+    TRY(mergeinfo_parse(&mi, *value, d->scratch));
+    bool old = false;
+    for (size_t i = 0; i < mi.n; i++)
+        for (size_t r = 0; r < mi.list[i].n; r++)
+            old |= mi.list[i].ranges[r].start + 1 < d->params->start;
+    if (!old)
+        return NULL;
+    d->warned_mergeinfo = true;
+    struct str text = arena_printf(d->scratch,
+                                   "0x0001: Mergeinfo referencing revision(s) prior to the oldest dumped revision (r%lld). "
+                                   "Loading this dump may result in invalid mergeinfo.",
+                                   (long long)d->params->start);
+    return d->params->progress(d->params->arg, d->rev, text);
+}
+
 static struct err *put_node(struct dumper *d, const struct dump_node *node)
 {
+    bool with_props;
     if (node->is_copy)
         TRY(warn_about_copy(d, node->copy_rev));
-    return dump_node_write(&d->target, node, d->scratch);
+    TRY(dump_node_write(&with_props, &d->target, node, d->scratch));
+    return with_props && d->params->start > 1 && d->params->progress ? warn_about_mergeinfo(d, node->now) : NULL;
 }
 
 /* ---- folders on the way ---- */
@@ -117,7 +144,7 @@ static struct err *close_dir(struct dumper *d)
     struct str *paths = map_sorted(dir->deleted, &n, d->arena);
     struct err *err = NULL;
     for (size_t i = 0; i < n && !err; i++)
-        err = dump_node_write(&d->target, &(struct dump_node){.path = paths[i], .action = CHANGE_DELETE}, d->scratch);
+        err = put_node(d, &(struct dump_node){.path = paths[i], .action = CHANGE_DELETE});
     map_free(dir->deleted, NULL);
     return err;
 }
@@ -237,9 +264,11 @@ static struct err *put_brought_along(struct dumper *d, struct str path, const st
 static struct err *put_whole_revision(struct dumper *d)
 {
     const struct noderev *root, *before;
+    if (!is_wanted(d, S("/")))
+        return err_make(E_AUTHZ_ROOT_UNREADABLE, "Unable to open root of edit");
     TRY(noderev_root(&root, d->fs, d->rev, d->scratch));
     TRY(find_at(&before, d, d->rev - 1, S("/")));
-    if (root->has_props && is_wanted(d, S("/")))
+    if (root->has_props)
         TRY(put_node(d, &(struct dump_node){.path = S("/"), .action = CHANGE_MODIFY, .now = root, .before = before}));
     return put_children(d, S("/"), root);
 }
@@ -385,13 +414,18 @@ static struct err *put_all(struct dumper *d)
     TRY(writer_printf(out, "SVN-fs-dump-format-version: %d\n\nUUID: %s\n\n", params->deltas ? 3 : 2, d->fs->uuid));
     struct arena_mark start = arena_mark(d->arena);
     for (d->rev = params->start; d->rev <= params->end; d->rev++) {
-        TRY(put_revision(d, d->rev == params->start && d->rev > 0 && !params->incremental));
+        bool whole = d->rev == params->start && d->rev > 0 && !params->incremental;
+        d->target.deltas = params->deltas && !whole;
+        TRY(put_revision(d, whole));
         arena_rewind(d->arena, start);
         if (params->progress)
             TRY(params->progress(params->arg, d->rev, S("")));
     }
     if (d->warned_copy)
-        return params->progress(params->arg, params->end, S("The range of revisions dumped contained references to copy sources outside that range."));
+        TRY(params->progress(params->arg, params->end, S("0x0000: The range of revisions dumped contained references to copy sources outside that range.")));
+    if (d->warned_mergeinfo)
+        TRY(params->progress(params->arg, params->end,
+                             S("0x0001: The range of revisions dumped contained mergeinfo which reference revisions outside that range.")));
     return NULL;
 }
 
@@ -399,7 +433,7 @@ struct err *dump_write(struct writer *out, struct repo *repo, const struct dump_
 {
     AUTO_ARENA(arena);
     AUTO_ARENA(scratch);
-    struct dumper d = {.target = {out, repo->fs, params->deltas}, .params = params, .fs = repo->fs, .arena = arena, .scratch = scratch};
+    struct dumper d = {.target = {.out = out, .fs = repo->fs}, .params = params, .fs = repo->fs, .arena = arena, .scratch = scratch};
     struct err *err = put_all(&d);
     forget_open_dirs(&d);
     return err;

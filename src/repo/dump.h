@@ -12,7 +12,8 @@ struct dump_params {
     const struct str *include, *exclude; /* path prefixes (or patterns); none: everything */
     size_t include_count, exclude_count;
     bool pattern;        /* the above are glob patterns */
-    /* Told after each revision; an error stops the dump. WARNING: text of a warning line, or n 0. */
+    /* Told after each revision; an error stops the dump. WARNING: number and text of a warning
+     * ("0x0001: Mergeinfo referencing ..."), or n 0. */
     struct err *(*progress)(void *arg, revnum rev, struct str warning);
     void *arg;
 };

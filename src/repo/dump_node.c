@@ -308,10 +308,11 @@ static struct err *put_record(struct record *r, struct arena *arena)
     return writer_write(out, S("\n\n"));
 }
 
-struct err *dump_node_write(const struct dump_target *target, const struct dump_node *node, struct arena *arena)
+struct err *dump_node_write(bool *with_props, const struct dump_target *target, const struct dump_node *node, struct arena *arena)
 {
     struct record record = {.target = target, .node = node, .text = {.spool = -1}};
     struct err *err = put_record(&record, arena);
+    *with_props = record.with_props;
     buf_free(&record.props);
     buf_free(&record.text.delta);
     if (record.text.spool >= 0)

@@ -23,8 +23,8 @@ struct dump_node {
     revnum copy_rev;
 };
 
-/* Write the record: headers, properties and text as far as they differ from BEFORE. */
-struct err *dump_node_write(const struct dump_target *target, const struct dump_node *node, struct arena *arena);
+/* Write the record: headers, properties and text as far as they differ from BEFORE. *WITH_PROPS: it has properties. */
+struct err *dump_node_write(bool *with_props, const struct dump_target *target, const struct dump_node *node, struct arena *arena);
 
 /* "Name-content-length"s and the properties of a revision record. */
 struct err *dump_revision_write(struct writer *out, revnum rev, const struct prop *list, size_t n);
