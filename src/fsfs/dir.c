@@ -33,15 +33,22 @@ static bool is_end(struct str text, size_t pos)
     return str_eq(rest, S("END\n")) || str_eq(rest, S("END"));
 }
 
-/* How many entries TEXT has and how long their names are in all. */
-static struct err *measure(size_t *count, size_t *name_bytes, struct str text)
+struct piece_pair {
+    struct str name, value;
+};
+
+/* The names and values of TEXT as an array of struct piece_pair, and how long the names are in all.
+ */
+static struct err *split(struct buf *pairs, size_t *name_bytes, struct str text)
 {
     size_t pos = 0;
-    struct str name, value;
-    for (*count = *name_bytes = 0; !is_end(text, pos); ++*count) {
-        if (!piece_take(&name, 'K', text, &pos) || !piece_take(&value, 'V', text, &pos))
+    *name_bytes = 0;
+    while (!is_end(text, pos)) {
+        struct piece_pair pair;
+        if (!piece_take(&pair.name, 'K', text, &pos) || !piece_take(&pair.value, 'V', text, &pos))
             return corrupt("is malformed", pos);
-        *name_bytes += name.n;
+        *name_bytes += pair.name.n;
+        buf_add(pairs, &pair, sizeof pair);
     }
     return NULL;
 }
@@ -64,25 +71,23 @@ static struct err *value_parse(struct dirent_fs *out, struct str value)
     return noderev_id_parse(&out->id, value);
 }
 
-/* Fill LIST; names are copied to NAMES. *SORTED tells whether they came in order. */
-static struct err *fill(struct dirent_fs *list, char *names, bool *sorted, struct str text)
+/* Fill the list of DIR; names are copied to NAMES. *SORTED tells whether they came in order. */
+static struct err *fill(struct dir *dir, char *names, bool *sorted, const struct piece_pair *pairs)
 {
-    size_t pos = 0;
     *sorted = true;
-    for (struct dirent_fs *entry = list; !is_end(text, pos); entry++) {
-        struct str name, value;
-        const size_t at = pos;
-        piece_take(&name, 'K', text, &pos);
-        piece_take(&value, 'V', text, &pos);
+    for (size_t i = 0; i < dir->n; i++) {
+        struct dirent_fs *entry = &dir->list[i];
+        const struct str name = pairs[i].name;
         if (!name_is_possible(name))
-            return corrupt("holds an impossible name", at);
-        struct err *err = value_parse(entry, value);
+            return err_make(E_FS_CORRUPT, "Directory listing holds the impossible name '%.*s'",
+                            STR(name));
+        struct err *err = value_parse(entry, pairs[i].value);
         if (err)
             return err_wrap(err, E_FS_CORRUPT, "Directory entry '%.*s' is malformed", STR(name));
         memcpy(names, name.p, name.n);
         entry->name = str_make(names, name.n);
         names += name.n;
-        if (entry > list && str_cmp(entry[-1].name, entry->name) >= 0)
+        if (i && str_cmp(entry[-1].name, entry->name) >= 0)
             *sorted = false;
     }
     return NULL;
@@ -107,16 +112,19 @@ static struct err *sort(struct dir *dir)
 
 struct err *dir_parse(struct dir **out, struct str text)
 {
-    size_t count, name_bytes;
+    AUTO_BUF(pairs);
+    size_t name_bytes;
     bool sorted;
-    TRY(measure(&count, &name_bytes, text));
+    TRY(split(&pairs, &name_bytes, text));
+    const size_t count = pairs.n / sizeof(struct piece_pair);
     /* An entry takes more than ten bytes of TEXT, so this cannot overflow. */
     const size_t bytes = sizeof(struct dir) + count * sizeof(struct dirent_fs) + name_bytes;
     struct dir *dir = mem_alloc(bytes);
     shared_init(&dir->shared, bytes, shared_free_plain);
     dir->n = count;
     dir->list = (struct dirent_fs *)(dir + 1);
-    struct err *err = fill(dir->list, (char *)(dir->list + count), &sorted, text);
+    struct err *err =
+        fill(dir, (char *)(dir->list + count), &sorted, (const struct piece_pair *)pairs.p);
     if (!err && !sorted)
         err = sort(dir);
     if (err)
