@@ -215,9 +215,8 @@ static struct err *write_node(struct write *w, struct txn_node *node, bool is_ro
 
 static struct err *write_children(struct write *w, const struct txn_node *dir)
 {
-    AUTO_ARENA(arena);
     size_t n;
-    const struct str *names = txn_dir_over(&n, dir, arena);
+    const struct str *names = txn_dir_over(&n, dir, w->arena);
     for (size_t i = 0; i < n; i++) {
         struct txn_child *child = map_get(dir->over, names[i]);
         if (child->node && child->kind != NODE_NONE)

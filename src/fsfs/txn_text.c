@@ -13,7 +13,7 @@
 
 enum {
     HELD_MAX = TEXT_WHOLE_MAX,       /* bytes of one text that is kept whole */
-    JOB_INLINE_MAX = 8 * 1024,       /* bytes: less work than waking a thread */
+    JOB_INLINE_MAX = 64 * 1024,      /* bytes: little more work than waking a thread */
     JOBS_BYTES_MAX = 64 << 20,       /* bytes of texts that wait for their jobs */
     STREAM_PIECE = 256 * 1024,       /* bytes of a large text that are worked on at once */
 };
@@ -720,7 +720,8 @@ static struct err *view_take(struct str *out, struct txn_text *text, uint64_t of
 {
     uint64_t start = text->source_at - text->view.n;
     size_t drop = offset < text->source_at ? (size_t)(offset - start) : text->view.n;
-    memmove(text->view.p, text->view.p + drop, text->view.n - drop);
+    if (drop < text->view.n)
+        memmove(text->view.p, text->view.p + drop, text->view.n - drop);
     text->view.n -= drop;
     size_t got;
     while (text->source_at < offset) {
