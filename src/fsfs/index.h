@@ -38,8 +38,8 @@ struct l2p_entry {
     revnum rev;
     uint64_t item, offset;
 };
-/* The used slots of the body's L2P index, by revision and item, in ARENA. E_FS_INDEX_CORRUPTION also
- * where it is another body's. */
+/* The used slots of the body's L2P index, by revision and item, in ARENA. E_FS_INDEX_CORRUPTION
+ * also where it is another body's. */
 struct err *l2p_entries(struct l2p_entry **out, size_t *n, struct fsfs *fs, struct body *body,
                         struct arena *arena);
 /* The bytes of both indexes against the footer's MD5s. */
