@@ -300,7 +300,7 @@ struct err *cmd_list(struct session *s, struct wire_args *args)
     if (!err)
         err = tree_of_rev(&tree, s->fs, rev);
     if (!err)
-        err = list_open(&cursor, &tree, path, depth, patterns, pattern_count, fields, s->access);
+        err = list_open(&cursor, &tree, path, depth, any ? NULL : patterns, pattern_count, fields, s->access);
     if (!err) {
         err = send_list(s, cursor, fields);
         list_close(cursor);

@@ -398,7 +398,8 @@ int main(int argc, char **argv)
         AUTO_BUF(out);
         answer(&out, &q);
         printf("%zu\n", out.n);
-        fwrite(out.p, 1, out.n, stdout);
+        if (out.n)
+            fwrite(out.p, 1, out.n, stdout);
         fflush(stdout);
     }
     free(line);
