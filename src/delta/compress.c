@@ -10,6 +10,10 @@
 /* Shorter sections are not worth a zlib header; LZ4 has none, there the result decides. */
 enum { ZLIB_WORTHWHILE = 512 };
 
+/* The most bytes that one byte can stand for: 258 for two bits, 255 for a length byte. What claims
+ * more is damaged, and gets no memory. */
+enum { ZLIB_EXPANDS_AT_MOST = 1032, LZ4_EXPANDS_AT_MOST = 255 };
+
 enum { ZLIB_LEVELS = 9 };
 
 /* libdeflate's level for each of zlib's, chosen so that sizes come out no larger than zlib's
@@ -145,6 +149,8 @@ struct err *section_unpack_zlib(struct buf *out, struct str section, size_t limi
         buf_str(out, section);
         return NULL;
     }
+    if (n / ZLIB_EXPANDS_AT_MOST > section.n)
+        return damaged("zlib", section.n, n);
     struct libdeflate_decompressor *d = unpacker();
     if (!d)
         return err_errno(ENOMEM, "cannot make a zlib decompressor");
@@ -166,7 +172,8 @@ struct err *section_unpack_lz4(struct buf *out, struct str section, size_t limit
         buf_str(out, section);
         return NULL;
     }
-    if (n == 0 || n > LZ4_MAX_INPUT_SIZE || section.n > INT32_MAX)
+    if (n == 0 || n > LZ4_MAX_INPUT_SIZE || n / LZ4_EXPANDS_AT_MOST > section.n ||
+        section.n > INT32_MAX)
         return damaged("LZ4", section.n, n);
     buf_reserve(out, n);
     if (LZ4_decompress_safe(section.p, out->p + out->n, (int)section.n, (int)n) != (int)n)

@@ -42,6 +42,13 @@ static struct err *corrupt(struct str what)
     return err_make(E_FS_CORRUPT, "Corrupt lock file: no valid '%.*s'", STR(what));
 }
 
+/* A date that can be written again: the long form has four digits for the year. */
+static bool date_take(int64_t *us, struct str date)
+{
+    const int64_t year_10000 = 253402300800000000;
+    return date_parse(us, date) && *us >= 0 && *us < year_10000;
+}
+
 static struct err *lock_take(struct lock *lock, const struct prop *list, size_t n)
 {
     const struct str *path = find(list, n, S("path")), *token = find(list, n, S("token")),
@@ -61,9 +68,9 @@ static struct err *lock_take(struct lock *lock, const struct prop *list, size_t 
     lock->is_dav_comment = is_dav->p[0] == '1';
     if (comment)
         lock->comment = *comment;
-    if (!created || !date_parse(&lock->created_us, *created))
+    if (!created || !date_take(&lock->created_us, *created))
         return corrupt(S("creation_date"));
-    if (expires && !date_parse(&lock->expires_us, *expires))
+    if (expires && !date_take(&lock->expires_us, *expires))
         return corrupt(S("expiration_date"));
     return NULL;
 }

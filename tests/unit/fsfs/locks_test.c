@@ -252,6 +252,7 @@ static void damaged_lock_files_are_refused(void **state)
         DATE DAV OWNER FIELD("path", 4, "f", 1) TOKEN "END\n",
         DATE FIELD("is_dav_comment", 14, "2", 1) OWNER PATH TOKEN "END\n",
         FIELD("creation_date", 13, "now", 3) DAV OWNER PATH TOKEN "END\n",
+        FIELD("creation_date", 13, "20612-11-30T18:35:32.04525Z", 27) DAV OWNER PATH TOKEN "END\n",
         DATE DAV FIELD("expiration_date", 15, "x", 1) OWNER PATH TOKEN "END\n",
         FIELD("children", 8, "6666cd76f96956469e7be39d750cc7d9", 32) "END\n",
         FIELD("children", 8, "6666cd76f96956469e7be39d750cc7d\n", 32) "END\n",
