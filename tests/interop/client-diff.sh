@@ -31,7 +31,7 @@ diff_revisions() {
     svn diff --summarize --xml -r 20:40 "$URL"
     svn diff -r 20:30 --depth files "$URL/trunk/src"
 }
-both "diff of revisions" diff_revisions
+both_in_any_order "diff of revisions" diff_revisions
 
 diff_urls() {
     svn diff "$URL/trunk@40" "$URL/branches/feature@40"
@@ -45,7 +45,7 @@ diff_urls() {
     svn diff --no-diff-deleted -c 25 "$URL" | head -n 100
     svn diff "$URL/nope" "$URL/trunk"
 }
-both "diff of two places" diff_urls
+both_in_any_order "diff of two places" diff_urls
 
 diff_wc() {
     svn checkout -q -r 40 "$URL/trunk" wc && cd wc
@@ -54,7 +54,7 @@ diff_wc() {
     svn diff -r 2:BASE src; svn diff -r PREV src/main.c; svn diff -r COMMITTED src
     svn diff --old . --new "$URL/branches/feature" src
 }
-both "diff of a working copy" diff_wc
+both_in_any_order "diff of a working copy" diff_wc
 
 diff_patch() {
     svn checkout -q -r 30 "$URL/trunk/src" wc

@@ -33,7 +33,7 @@ infos() {
     svn info --show-item last-changed-revision "$URL/trunk/src"; svn info --show-item repos-uuid "$URL"
     svn info -r '{2001-09-10}' "$URL/trunk"; svn info -r 17 "$URL/tags/lib-new@20"
 }
-both "info" infos
+both_in_any_order "info" infos
 
 properties() {
     svn proplist -v -R "$URL/trunk/props@14"; svn proplist "$URL" "$URL/trunk"; svn proplist -v -r 14 "$URL/trunk/props"

@@ -24,7 +24,7 @@ INPUT=/dev/null
 alike() { # alike ARGUMENT...: svnadmin ARGUMENT... gives the same output, errors, exit status
     (cd "$T/stock" && svnadmin "$@" <"$INPUT" >"$T/stock.out" 2>"$T/stock.err"; echo "exit $?" >>"$T/stock.err")
     (cd "$T/varve" && "$T/names/svnadmin" "$@" <"$INPUT" >"$T/varve.out" 2>"$T/varve.err"; echo "exit $?" >>"$T/varve.err")
-    sed -i "s#$T/\(stock\|varve\)/#DIR/#g" "$T"/{stock,varve}.{out,err}
+    sed -i "s#$T/\(stock\|varve\)/#DIR/#g; s#transaction '[0-9]*-[0-9a-z]*'#TXN#" "$T"/{stock,varve}.{out,err}
     same "svnadmin $*: output" "$T/varve.out" "$T/stock.out"
     same "svnadmin $*: errors and exit status" "$T/varve.err" "$T/stock.err"
 }
