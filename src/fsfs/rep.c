@@ -11,7 +11,8 @@ enum {
         64 * 1024, /* bytes: a base further down than the first is kept up to this size */
     STORED_WHOLE_MAX =
         TEXT_WHOLE_MAX + 64 * 1024, /* bytes: what is stored of a whole text; svndiff adds little */
-    SHARD_ASSUMED = 1000, /* revisions: what counts as a shard where the layout has none */
+    BLOB_SLACK = 64, /* bytes behind a text that is expanded, for copies in steps */
+    SHARD_ASSUMED = 1, /* revisions: what Subversion counts as a shard where the layout has none */
 };
 
 /* ---- the header line ---- */
@@ -272,6 +273,7 @@ bool rep_is_whole(const struct rep *rep)
 static struct err *blob_apply(struct blob **out, struct str document, struct str source, uint64_t n)
 {
     struct buf buf = {0};
+    buf_reserve(&buf, offsetof(struct blob, bytes) + n + BLOB_SLACK);
     buf_grow(&buf, offsetof(struct blob, bytes));
     struct err *err = svndiff_apply(&buf, document, source, n);
     if (err) {

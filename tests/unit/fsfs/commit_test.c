@@ -64,13 +64,59 @@ static void write_history(struct stock *stock, int format, bool plain)
     fsfs_close(fs);
 }
 
+static const int determined[] = {1, 4, 6, 7, 8};
+
 static void a_history_is_byte_for_byte_that_of_stock(void **state)
 {
-    static const int determined[] = {1, 4, 6, 7, 8};
     struct stock *stock = *state;
     make_texts(stock);
     for (size_t i = 0; i < sizeof determined / sizeof *determined; i++) {
         write_history(stock, determined[i], true);
+        stock_run(stock, "diff -rq s/db/revs v/db/revs && cmp s/db/current v/db/current && svnadmin verify -q v");
+    }
+}
+
+/* Each revision of random-history's edits, in NAME; where LOADED as a load does it. */
+static void write_random(struct stock *stock, const char *name, bool loaded)
+{
+    struct fsfs *fs = stock_open(stock, name);
+    struct str edits = stock_file(stock, "edits"), line;
+    struct load_commits *load = NULL;
+    revnum rev = 0;
+    if (loaded)
+        assert_ok(load_commits_begin(&load, fs));
+    for (size_t pos = 0, start = 0; str_line(&line, edits, &pos);) {
+        if (line.n)
+            continue;
+        struct txn *txn;
+        assert_ok(txn_begin(&txn, fs, rev));
+        assert_ok(mucc_edit(stock, txn, arena_cstr(stock->arena, str_make(edits.p + start, pos - 1 - start))));
+        start = pos;
+        if (!loaded)
+            assert_ok(txn_commit(&rev, NULL, txn, &(struct commit_options){0}));
+        else
+            assert_ok(load_commits_add(&rev, load, txn));
+        if (loaded && rev % 50 == 0)
+            assert_ok(load_commits_flush(load));
+    }
+    if (loaded)
+        assert_ok(load_commits_end(load));
+    assert_ok(repcache_flush(fs));
+    fsfs_close(fs);
+}
+
+static void a_random_history_is_byte_for_byte_that_of_a_stock_load(void **state)
+{
+    struct stock *stock = *state;
+    for (size_t i = 0; i < sizeof determined / sizeof *determined; i++) {
+        stock_run(stock, "rm -rf s v edits text*");
+        stock_run(stock, arena_printf(stock->arena, "%s/tests/unit/fsfs/random-history %zu 250 .", getenv("VARVE_SOURCE"), i).p);
+        stock_create(stock, "s", determined[i], 16);
+        stock_create(stock, "v", determined[i], 16);
+        if (determined[i] >= 4)
+            make_plain(stock);
+        stock_run(stock, "svnadmin load -q s <dump");
+        write_random(stock, "v", i % 2);
         stock_run(stock, "diff -rq s/db/revs v/db/revs && cmp s/db/current v/db/current && svnadmin verify -q v");
     }
 }
@@ -322,6 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STOCK_TEST(a_history_is_byte_for_byte_that_of_stock),
+        STOCK_TEST(a_random_history_is_byte_for_byte_that_of_a_stock_load),
         STOCK_TEST(what_is_not_determined_reads_the_same_and_is_no_larger),
         STOCK_TEST(what_conflicts_with_stock_conflicts_and_what_merges_merges),
         STOCK_TEST(a_merged_directory_has_the_changes_of_both),
