@@ -223,24 +223,26 @@ def cursor_answer(question, data):
     return settled(question, found)
 
 
+def ask_together(repository, asked, denied):
+    wire = GREETING + b" ".join(q.wire for q in asked) + b" "
+    done = subprocess.run(["svnserve", "-t", "-r", repository], input=wire, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
+    items = Items(done.stdout)
+    for _ in range(GREETING_ITEMS):
+        items.next()
+    return [server_answer(question, items, denied) for question in asked]
+
+
 def ask_server(repository, asked, denied):
-    """The answers; None where a server's is no well-formed item, which happens to a log -g that leaves
-    out its last revision: its list of changed paths is then never closed, and the rest is lost."""
-    answers = []
-    while len(answers) < len(asked):
-        left = asked[len(answers):]
-        wire = GREETING + b" ".join(q.wire for q in left) + b" "
-        done = subprocess.run(["svnserve", "-t", "-r", repository], input=wire, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              check=False)
-        items = Items(done.stdout)
-        try:
-            for _ in range(GREETING_ITEMS):
-                items.next()
-            for question in left:
-                answers.append(server_answer(question, items, denied))
-        except Broken:
-            answers.append(None)
-    return answers
+    """The answers; None where there is none. A log -g can be too much for the server: it dies of an
+    assertion, taking answers along that it has not sent yet, or leaves out its last revision but not
+    that one's changed paths, and what follows is no item any more. Then each is asked alone."""
+    try:
+        return ask_together(repository, asked, denied)
+    except Broken:
+        if len(asked) == 1:
+            return [None]
+    return [ask_server(repository, [question], denied)[0] for question in asked]
 
 
 def ask_cursors(program, repository, asked, denied):
