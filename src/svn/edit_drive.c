@@ -22,10 +22,10 @@ static struct err *read_answer(struct session *s)
     return err_wrap(told, E_RA_SVN_EDIT_ABORTED, "The client ended the edit");
 }
 
-/* Send events to the end of SOURCE. *ENDED: the last was close-edit, or finish-replay. */
-static struct err *send_events(bool *ended, struct session *s, struct edit_source *source)
+/* Send events to the end of SOURCE, or until the client has something to say, which in the middle of an edit can only be that it fails. */
+static struct err *send_events(bool *interrupted, struct session *s, struct edit_source *source)
 {
-    *ended = false;
+    *interrupted = false;
     for (unsigned sent = 1;; sent++) {
         struct edit_event event;
         bool more;
@@ -33,17 +33,24 @@ static struct err *send_events(bool *ended, struct session *s, struct edit_sourc
         if (!more)
             return NULL;
         TRY(edit_encode(s->conn, &event));
-        *ended = event.kind == EDIT_CLOSE_EDIT || event.kind == EDIT_FINISH_REPLAY;
-        if (sent % LOOK_EVERY == 0 && conn_input_pending(s->conn))
-            return read_answer(s);
+        bool last = event.kind == EDIT_CLOSE_EDIT || event.kind == EDIT_FINISH_REPLAY;
+        if (!last && sent % LOOK_EVERY == 0 && conn_input_pending(s->conn)) {
+            *interrupted = true;
+            return NULL;
+        }
     }
 }
 
-/* Tell the client that the edit is off; it answers that, whatever it said before. */
-static struct err *abort_edit(struct session *s, struct err *why)
+static struct err *send_abort(struct session *s)
 {
     struct edit_event event = {.kind = EDIT_ABORT_EDIT};
-    struct err *err = edit_encode(s->conn, &event);
+    return edit_encode(s->conn, &event);
+}
+
+/* Our own error ends the edit: the client answers to that. WHY is returned, unless the connection breaks. */
+static struct err *abort_edit(struct session *s, struct err *why)
+{
+    struct err *err = send_abort(s);
     if (!err)
         err = read_answer(s);
     if (is_fatal(err)) {
@@ -54,17 +61,30 @@ static struct err *abort_edit(struct session *s, struct err *why)
     return why;
 }
 
+/* A client that has failed waits for abort-edit, and does not answer it. */
+static struct err *read_failure(struct session *s)
+{
+    struct err *told = read_answer(s);
+    if (!told || is_fatal(told))
+        return told;
+    struct err *err = send_abort(s);
+    if (err)
+        err_free(told);
+    return err ? err : told;
+}
+
 struct err *edit_drive(struct session *s, struct edit_source *source, bool answered)
 {
-    bool ended;
-    struct err *err = send_events(&ended, s, source);
+    bool interrupted;
+    struct err *err = send_events(&interrupted, s, source);
     source->close(source);
     if (is_fatal(err))
         return err;
     if (err)
         return abort_edit(s, err);
-    if (!answered)
-        return NULL;
-    TRY(read_answer(s));
-    return wire_success_empty(s->conn);
+    if (interrupted || answered)
+        TRY(read_failure(s));
+    if (interrupted)
+        return err_make(E_RA_SVN_MALFORMED_DATA, "The client spoke in the middle of an edit");
+    return answered ? wire_success_empty(s->conn) : NULL;
 }
