@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "fsfs/commit_write.h"
 #include "fsfs/locks.h"
+#include "fsfs/verify_int.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -114,21 +115,33 @@ struct batch {
     size_t n;
 };
 
-/* Lend the member's draft, so that those behind it (and verification) can read it. */
-static void member_join(struct batch *batch, struct member *m, struct fsfs *fs)
+/* Where the configuration wants it: the new revision as its bytes have it, before anything of it is cached. */
+static struct err *verify_before(struct fsfs *fs, revnum rev)
+{
+    static const struct verify_scope what_is_new;
+    uint64_t new_nodes;
+    if (!fs->config.verify_before_commit)
+        return NULL;
+    TRY(verify_tree(&new_nodes, fs, rev, &what_is_new));
+    return verify_changes(fs, rev, new_nodes);
+}
+
+/* Lend the member's draft, so that those behind it (and verification) can read it. What fails here fails the whole batch: the next ones stand on it. */
+static struct err *member_join(struct batch *batch, struct member *m, struct fsfs *fs)
 {
     batch->list[batch->n++] = (struct publication){m->rev, m->txn->draft, buf_view(&m->revprops)};
     store_lend(fs->store, m->rev, m->txn->draft);
+    TRY(verify_before(fs, m->rev));
     written_to_cache(&m->written, fs, m->rev);
+    return NULL;
 }
 
 static struct err *batch_prepare(struct batch *batch, struct head *head, struct member *members, struct fsfs *fs)
 {
     TRY(store_head(head, fs->store));
     for (struct member *m = members; m; m = m->next) {
-        if ((m->err = member_prepare(m, head)))
-            continue;
-        member_join(batch, m, fs);
+        if (!(m->err = member_prepare(m, head)))
+            TRY(member_join(batch, m, fs));
     }
     return NULL;
 }
@@ -285,6 +298,7 @@ static struct err *load_add(struct member *m, struct load_commits *lc)
     struct publication publication = {m->rev, m->txn->draft, buf_view(&m->revprops)};
     TRY(store_stage(fs->store, &publication, 1));
     lc->head = head;
+    TRY(verify_before(fs, m->rev));
     written_to_cache(&m->written, fs, m->rev);
     repcache_hold(fs, m->written.rows, m->written.row_count);
     return NULL;

@@ -130,7 +130,7 @@ struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str pa
         return NULL;
     }
     struct txn_node *view = ARENA_NEW(txn->looks, struct txn_node);
-    view->nr = *last->nr;
+    noderev_take(&view->nr, last->nr);
     view->from = last->nr;
     *out = view;
     return NULL;

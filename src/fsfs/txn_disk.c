@@ -407,7 +407,7 @@ static struct err *get_node(struct txn_node **out, struct disk_txn *d, const str
     if (!noderev_id_eq(&nr->id, id))
         return err_make(E_FS_CORRUPT, "Node file of '%.*s' holds another node", STR(nr->cpath));
     struct txn_node *node = txn_node_new(txn, NULL);
-    node->nr = *nr;
+    noderev_take(&node->nr, nr);
     if (nr->has_pred)
         TRY(noderev_get(&node->from, txn->fs, &nr->pred, txn->arena));
     *out = node;

@@ -131,6 +131,13 @@ struct err *txn_dir_find(struct txn_child *out, bool *found, struct txn *txn, st
 /* The names that OVER holds, sorted. */
 struct str *txn_dir_over(size_t *n, const struct txn_node *dir, struct arena *arena);
 
+/* All of FROM but its references, which other threads count. */
+static inline void noderev_take(struct noderev *to, const struct noderev *from)
+{
+    size_t head = offsetof(struct noderev, id);
+    memset(to, 0, head);
+    memcpy((char *)to + head, (const char *)from + head, sizeof *to - head);
+}
 struct txn_node *txn_node_new(struct txn *txn, const struct noderev *from);
 struct id_part txn_take_node_id(struct txn *txn);
 struct id_part txn_take_copy_id(struct txn *txn);

@@ -33,7 +33,7 @@ struct txn_node *txn_node_new(struct txn *txn, const struct noderev *from)
     node->is_mutable = true;
     node->from = from;
     if (from)
-        node->nr = *from;
+        noderev_take(&node->nr, from);
     else
         node->nr = (struct noderev){.copyfrom_rev = REV_NONE};
     return node;

@@ -32,7 +32,7 @@ void store_lend(struct store *store, revnum rev, struct draft *draft)
     struct lent *lent = mem_alloc(sizeof *lent);
     *lent = (struct lent){store->lent, body};
     store->lent = lent;
-    store->lender = pthread_self();
+    atomic_store_explicit(&store->lender, pthread_self(), memory_order_relaxed);
     atomic_store_explicit(&store->lends, true, memory_order_release);
 }
 
@@ -50,7 +50,7 @@ void store_unlend(struct store *store)
 struct body *lent_find(struct store *store, revnum rev)
 {
     if (!atomic_load_explicit(&store->lends, memory_order_acquire) ||
-        !pthread_equal(store->lender, pthread_self()))
+        !pthread_equal(atomic_load_explicit(&store->lender, memory_order_relaxed), pthread_self()))
         return NULL;
     for (const struct lent *lent = store->lent; lent; lent = lent->next)
         if (lent->body->first_rev == rev)

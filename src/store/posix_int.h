@@ -67,7 +67,7 @@ struct store {
 
     struct staged staged; /* under LEASE_WRITE */
     struct lent *lent;    /* under LEASE_WRITE; see lend.c */
-    pthread_t lender;
+    _Atomic(pthread_t) lender;
     atomic_bool lends;
     int sync_fd; /* db/, open since before the first unsynced write: syncfs reports errors since
                     then */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/repcache.h"
+#include "fsfs/txn_int.h"
 #include "mucc.h"
 #include <pthread.h>
 
@@ -364,6 +365,60 @@ static void the_members_of_a_batch_stand_on_each_other(void **state)
                "5\n/\nd/\nd/a\nd/b\nd/f\n");
 }
 
+static void what_does_not_verify_is_not_committed(void **state)
+{
+    static const struct commit_options options;
+    struct stock *stock = *state;
+    make_texts(stock);
+    stock_create(stock, "v", 8, 1000);
+    stock_run(stock, "printf '[debug]\\nverify-before-commit = true\\n' >v/db/fsfs.conf");
+    struct fsfs *fs = stock_open(stock, "v");
+    mucc_commit(stock, fs, "mkdir d\nput t1 d/f\nps k v d\n");
+    mucc_commit(stock, fs, "put t2 d/f\n");
+    struct txn *txn = mucc_txn(stock, fs, "put t3 d/f\n");
+    assert_ok(txn_settle(txn));
+    txn->stored[0]->rep.md5[0] ^= 1; /* as a fault in memory would */
+    revnum rev;
+    assert_err(txn_commit(&rev, NULL, txn, &options), E_FS_CORRUPT, "/d/f");
+    assert_int_equal(mucc_commit(stock, fs, "put t4 d/f\n"), 3);
+    fsfs_close(fs);
+    stock_run(stock, "svnadmin verify -q v && svnlook cat v d/f | cmp - t4");
+}
+
+/* ---- the rep-cache as an untrusted hint ---- */
+
+/* Text t2 is on its way; the rep-cache has a row for it that is wrong. */
+static void a_row_of_the_rep_cache_is_checked_before_it_is_believed(void **state)
+{
+    static const char *const rows[] = {
+        "1,3,703,692",    /* another text, of another size */
+        "1,3,703,732",    /* the size is a lie */
+        "1,5,703,732",    /* no text there */
+        "1,99,703,732",   /* no item */
+        "7,3,703,732",    /* no revision */
+        "1,4,743,732",    /* right size, other bytes: as of two texts with one SHA-1 */
+    };
+    struct stock *stock = *state;
+    make_texts(stock);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        stock_run(stock, "rm -rf v; tr 0-9 5-90-4 <t2 >u2");
+        stock_create(stock, "v", 8, 1000);
+        struct fsfs *fs = stock_open(stock, "v");
+        mucc_commit(stock, fs, "put t1 f\nput u2 g\n");
+        assert_ok(repcache_flush(fs));
+        fsfs_close(fs);
+        stock_run(stock, arena_printf(stock->arena,
+                                      "python3 -c \"import sqlite3, hashlib; d = sqlite3.connect('v/db/rep-cache.db');"
+                                      "d.execute('insert into rep_cache values (?,%s)', [hashlib.sha1(open('t2', 'rb').read()).hexdigest()]);"
+                                      "d.commit()\"", rows[i]).p);
+        fs = stock_open(stock, "v");
+        mucc_commit(stock, fs, "put t2 h\n");
+        fsfs_close(fs);
+        stock_run(stock, "svnlook cat v h | cmp - t2; svnlook cat v g | cmp - u2");
+        assert_str(stock_output(stock, "strings v/db/revs/0/2 | grep -c '^text: 2 3 [0-9]* 732'"), "1\n");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +430,8 @@ int main(void)
         STOCK_TEST(who_wants_no_merge_is_out_of_date),
         STOCK_TEST(committers_and_stock_work_at_the_same_time),
         STOCK_TEST(the_members_of_a_batch_stand_on_each_other),
+        STOCK_TEST(what_does_not_verify_is_not_committed),
+        STOCK_TEST(a_row_of_the_rep_cache_is_checked_before_it_is_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
