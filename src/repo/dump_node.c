@@ -54,11 +54,12 @@ static struct err *put_digests(struct writer *out, const char *md5_name, const c
 
 /* ---- what differs ---- */
 
+/* A text that was written again counts as a change even if it is the same, as in Subversion's dumps. */
 static bool texts_differ(const struct noderev *a, const struct noderev *b)
 {
     if (!a->has_text || !b->has_text)
-        return noderev_size(a) != noderev_size(b);
-    return !rep_same(&a->text, &b->text) && !rep_same_text(&a->text, &b->text);
+        return a->has_text != b->has_text;
+    return !rep_same(&a->text, &b->text);
 }
 
 static struct err *props_differ(bool *out, struct fsfs *fs, const struct noderev *a, const struct noderev *b, struct arena *arena)
