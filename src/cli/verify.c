@@ -63,6 +63,10 @@ static struct err *print_notice(void *arg, const struct verify_notice *notice)
                 remember(verify, notice->rev, notice->err);
         }
         break;
+    case VERIFY_WARNING:
+        if (!verify->call->quiet)
+            printf("WARNING 0x%04x: %.*s\n", notice->warning, STR(notice->text));
+        break;
     case VERIFY_PROGRESS:
         progress_step(&verify->progress, notice->rev - verify->start + 1);
         break;

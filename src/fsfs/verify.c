@@ -7,8 +7,14 @@
 
 /* ---- changed paths ---- */
 
-static struct err *deletion_check(const struct noderev *nr, revnum rev)
+static struct err *deletion_check(struct fsfs *fs, struct str path, const struct noderev *nr,
+                                  revnum rev, struct arena *arena)
 {
+    const struct noderev *parent;
+    TRY(verify_lookup(&parent, fs, rev, path_dirname(path), arena));
+    if (!parent)
+        return err_make(E_FS_CORRUPT,
+                        "It is said to be deleted from a directory that is not there");
     /* What was put in its place is another change's. */
     if (nr && nr->id.rev < rev)
         return err_make(E_FS_CORRUPT, "It is said to be deleted, but is still there");
@@ -45,7 +51,7 @@ static struct err *change_check(struct fsfs *fs, const struct change *change, re
         return err_make(E_FS_CORRUPT, "Its path is malformed");
     TRY(verify_lookup(&nr, fs, rev, change->path, arena));
     if (change->action == CHANGE_DELETE)
-        return deletion_check(nr, rev);
+        return deletion_check(fs, change->path, nr, rev, arena);
     if (change->action == CHANGE_RESET)
         return err_make(E_FS_CORRUPT, "Its change is said to be undone");
     return present_check(fs, change, nr, rev, arena);

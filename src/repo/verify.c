@@ -2,6 +2,7 @@
 #include "repo/verify.h"
 #include "base/thread.h"
 #include "fsfs/verify.h"
+#include "repo/verify_names.h"
 #include <stdlib.h>
 
 enum { CHUNK_REVISIONS = 32 };
@@ -274,6 +275,8 @@ static struct err *tell_revisions(struct run *run, revnum first, revnum last)
     for (revnum rev = first; rev <= last && !run->params->metadata_only; rev++) {
         struct bad *bad = run->bad_told < run->bad.n ? &run->bad.list[run->bad_told] : NULL;
         if (!bad || bad->rev != rev) {
+            if (run->params->check_normalization)
+                TRY(verify_names(run->fs, rev, run->params));
             TRY(tell(run, VERIFY_REV, rev, NULL));
             continue;
         }

@@ -14,12 +14,15 @@ enum verify_event {
     VERIFY_METADATA_DONE, /* the rep-cache */
     VERIFY_REV,           /* REV is well */
     VERIFY_REV_ERROR,     /* REV is not, for ERR; REV_NONE: the metadata */
+    VERIFY_WARNING,       /* names that look alike, in REV */
     VERIFY_PROGRESS       /* everything up to REV has been read */
 };
 struct verify_notice {
     enum verify_event event;
     revnum rev;
     const struct err *err; /* VERIFY_REV_ERROR */
+    unsigned warning;      /* VERIFY_WARNING: Subversion's number, and its words */
+    struct str text;
 };
 struct verify_params {
     revnum start, end; /* resolved */
