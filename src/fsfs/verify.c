@@ -85,10 +85,6 @@ struct err *verify_revision(struct fsfs *fs, revnum rev, const struct verify_sco
     AUTO_ARENA(scratch);
     const struct props *props;
     uint64_t new_nodes;
-    if (!fs->logical) {
-        revnum first, last;
-        TRY(verify_body(&first, &last, fs, rev));
-    }
     TRY(verify_tree(&new_nodes, fs, rev, scope));
     TRY(verify_changes(fs, rev, new_nodes));
     struct err *err = revprops_get(&props, fs, rev, view, scratch);

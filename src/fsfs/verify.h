@@ -3,7 +3,7 @@
  * cores.
  *
  *   verify_body       the bytes of a revision file or a pack: index digests, P2L against L2P, item
- *                     checksums; where it should be (packed or not)
+ *                     checksums
  *   verify_revision   what the bytes mean: revision properties, changed paths, and every
  *                     node-revision that is new in the revision, with its representations
  *   verify_row        a row of the rep-cache

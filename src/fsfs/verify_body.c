@@ -160,28 +160,12 @@ static struct err *logical_check(struct fsfs *fs, struct body *body)
 
 /* ---- bodies ---- */
 
-/* Everything below min-unpacked-rev is packed and nothing else. A pack may be at work: look again.
- */
-static struct err *place_check(struct fsfs *fs, const struct body *body, revnum rev)
-{
-    if (body->packed == (rev < fs->seen_unpacked))
-        return NULL;
-    revnum min_unpacked;
-    TRY(fsfs_min_unpacked(&min_unpacked, fs));
-    if (body->packed == (rev < min_unpacked))
-        return NULL;
-    return err_make(E_FS_CORRUPT, "Revision %lld is %s, but min-unpacked-rev is %lld",
-                    (long long)rev, body->packed ? "packed" : "not packed",
-                    (long long)min_unpacked);
-}
-
 struct err *verify_body(revnum *first, revnum *last, struct fsfs *fs, revnum rev)
 {
     AUTO_ARENA(scratch);
     struct body *body;
     *first = *last = rev;
     TRY(store_body(&body, fs->store, rev, scratch));
-    TRY(place_check(fs, body, rev));
     if (body->packed) {
         *first = body->first_rev;
         *last = body->first_rev + fs->shard_size - 1;

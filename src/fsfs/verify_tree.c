@@ -138,9 +138,13 @@ static bool rep_equal(const struct rep *a, const struct rep *b)
     return rep_same(a, b) && a->size == b->size && rep_same_text(a, b);
 }
 
-/* A representation that the predecessor has too was looked at with that. */
+/* A representation that the predecessor has too was looked at with that. None ever goes away: what
+ * is emptied has one of the empty text. */
 static struct err *reps_check(struct walk *w, const struct noderev *nr, const struct noderev *pred)
 {
+    if (pred && ((pred->has_text && !nr->has_text) || (pred->has_props && !nr->has_props)))
+        return err_make(E_FS_CORRUPT, "Its predecessor '%.*s' has a representation that it has not",
+                        STR(noderev_id_str(&pred->id, w->arena)));
     if (nr->has_text && !(pred && pred->has_text && rep_equal(&nr->text, &pred->text)))
         TRY(verify_rep(w->fs, &nr->text, nr->id.rev));
     if (nr->has_props && !(pred && pred->has_props && rep_equal(&nr->props, &pred->props))) {
