@@ -65,6 +65,8 @@ static struct err *dump_to(struct writer *out, struct repo *repo, const struct t
         .arg = &dump,
     };
     TRY(tool_range(&params.start, &params.end, call, repo->fs));
+    if (params.start > params.end)
+        return err_make(E_CL_ARG_PARSING_ERROR, "First revision cannot be higher than second");
     if (params.start == REV_NONE) {
         params.start = 0;
         TRY(fsfs_youngest(&params.end, repo->fs));
@@ -72,7 +74,7 @@ static struct err *dump_to(struct writer *out, struct repo *repo, const struct t
     params.include = paths_of(&params.include_count, call->line, OPT_INCLUDE, arena);
     params.exclude = paths_of(&params.exclude_count, call->line, OPT_EXCLUDE, arena);
     if (params.include_count && params.exclude_count)
-        return err_make(E_CL_MUTUALLY_EXCLUSIVE_ARGS, "'--exclude' and '--include' options cannot be used simultaneously");
+        return err_make(E_CL_ARG_PARSING_ERROR, "'--exclude' and '--include' options cannot be used simultaneously");
     dump.start = params.start;
     progress_start(&dump.progress, !call->as_svnadmin && !call->quiet, "Dumping", params.end - params.start + 1);
     struct err *err = dump_write(out, repo, &params);

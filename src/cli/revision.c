@@ -84,12 +84,9 @@ struct err *tool_range(revnum *start, revnum *end, const struct tool_call *call,
     if (colon != SIZE_MAX)
         first.n = colon;
     TRY(resolve_end(start, first, fs, youngest));
-    if (colon == SIZE_MAX)
-        *end = *start;
-    else
-        TRY(resolve_end(end, str_skip(arg, colon + 1), fs, youngest));
-    if (*start > *end)
-        return err_make(E_CL_ARG_PARSING_ERROR, "First revision cannot be higher than second");
+    if (colon != SIZE_MAX)
+        return resolve_end(end, str_skip(arg, colon + 1), fs, youngest);
+    *end = *start;
     return NULL;
 }
 

@@ -101,6 +101,8 @@ static struct err *verify_repo(struct repo *repo, const struct tool_call *call, 
         params.start = 0;
         TRY(fsfs_youngest(&params.end, repo->fs));
     }
+    if (params.start > params.end)
+        return err_make(E_REPOS_BAD_ARGS, "Start revision %lld is greater than end revision %lld", (long long)params.start, (long long)params.end);
     verify->start = params.start;
     progress_start(&verify->progress, !call->as_svnadmin && !call->quiet, "Verifying", params.end - params.start + 1);
     size_t bad_revisions = 0;

@@ -164,9 +164,9 @@ static struct err *on_open(struct commit_edit *ce, const struct edit_event *even
             return err_make(E_FS_NOT_DIRECTORY, "Path '%.*s' not present", STR(path));
     } else {
         TRY(need_right(ce, path, ACCESS_READ, false));
-        if (created != REV_NONE && event->rev != REV_NONE && event->rev < created)
-            return out_of_date(path, kind);
         if (kind == NODE_NONE)
+            return err_make(E_FS_NOT_FOUND, "File not found: transaction '%s', path '%.*s'", ce->txn_name, STR(path));
+        if (created != REV_NONE && event->rev != REV_NONE && event->rev < created)
             return out_of_date(path, kind);
     }
     add_node(ce, event->node, path, event->rev, parent->was_copied);

@@ -44,7 +44,9 @@ static struct err *make_folder(const char *path)
 static struct err *make_top(const char *path)
 {
     struct err *err = NULL;
-    if (dir_exists(path) && !dir_is_empty(path))
+    if (file_exists(path) && !dir_exists(path))
+        err = err_errno(ENOTDIR, "Can't check directory '%s'", path);
+    else if (dir_exists(path) && !dir_is_empty(path))
         err = err_make(E_DIR_NOT_EMPTY, "'%s' exists and is non-empty", path);
     if (!err)
         err = make_folder(path);

@@ -28,6 +28,7 @@ struct dump_parser {
     struct arena_mark empty;
     struct buf line;
     uint64_t text_left, surplus;
+    bool overfull;            /* the parts of the present record are longer than it says itself to be */
     uint64_t version;
 };
 
@@ -54,9 +55,10 @@ static struct err *next_line(bool *more, struct str *line, struct dump_parser *p
     buf_clear(&p->line);
     for (;;) {
         TRY(fill(p));
+        if (p->ended && p->line.n)
+            return ended_early(": inside a header");
         if (p->ended) {
-            *more = p->line.n > 0;
-            *line = buf_view(&p->line);
+            *more = false;
             return NULL;
         }
         const char *start = p->buffer + p->at, *lf = memchr(start, '\n', p->have - p->at);
@@ -166,8 +168,11 @@ static struct err *parse_props(struct dump_record *record, struct dump_parser *p
     struct str *deleted, text = arena_str(p->record, buf_view(block));
     size_t n, deleted_n, pos = 0;
     struct err *err = hashdump_parse(&list, &n, &deleted, &deleted_n, text, &pos, S("PROPS-END"), p->record);
-    if (err)
-        return err_wrap(err, E_STREAM_MALFORMED_DATA, "Dump stream has a malformed property block");
+    if (err) {
+        struct str why = arena_str(p->record, str_of(err->text));
+        err_free(err);
+        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a malformed property block: %.*s", STR(why));
+    }
     struct prop *all = arena_array(p->record, n + deleted_n + 1, sizeof *all);
     if (n)
         memcpy(all, list, n * sizeof *all);
@@ -231,9 +236,8 @@ static struct err *read_body(struct dump_record *record, struct dump_parser *p)
         text = content - props;
         has_text = record->kind == DUMP_NODE && text > 0;
     }
-    if (has_content && content < props + text)
-        return err_make(E_STREAM_MALFORMED_DATA, "Sum of subblock sizes larger than total block length");
-    p->surplus = has_content ? content - props - text : 0;
+    p->overfull = has_content && content < props + text;
+    p->surplus = has_content && !p->overfull ? content - props - text : 0;
     p->text_left = record->text_length = text;
     record->has_text = has_text;
     if (!has_text)
@@ -255,6 +259,8 @@ struct err *dump_parser_next(bool *more, struct dump_record *record, struct dump
 {
     TRY(skip_bytes(p, p->text_left + p->surplus));
     p->text_left = p->surplus = 0;
+    if (p->overfull)
+        return err_make(E_STREAM_MALFORMED_DATA, "Sum of subblock sizes larger than total block length");
     arena_rewind(p->record, p->empty);
     *record = (struct dump_record){0};
     *more = true;

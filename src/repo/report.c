@@ -16,7 +16,7 @@ struct report *report_new(struct fsfs *fs, const struct report_params *params)
     struct arena *arena = arena_new();
     struct report *r = ARENA_NEW(arena, struct report);
     arena_limit(arena, REPORT_MEMORY, E_REPOS_BAD_REVISION_REPORT, "The report is too large");
-    *r = (struct report){.fs = fs, .params = *params, .arena = arena, .root = {.rev = REV_NONE}};
+    *r = (struct report){.fs = fs, .params = *params, .arena = arena, .root = {.rev = REV_NONE}, .base_rev = REV_NONE};
     r->params.anchor = keep(r, params->anchor);
     r->params.target = keep(r, params->target);
     r->params.switch_path = keep(r, params->switch_path);
@@ -47,6 +47,8 @@ static struct err *add(struct report *r, struct str path, struct report_place sa
 {
     struct str name, rest = path;
     struct report_place *place = &r->root;
+    if (!r->root.reported)
+        r->base_rev = said.rev;
     TRY(arena_check(r->arena));
     while (path_next(&name, &rest))
         place = child_place(r, place, name);

@@ -566,14 +566,14 @@ static struct err *first_pair(struct pair *at, struct report_edit *r)
     struct str s_path = path_join(params->anchor, params->target, r->stack);
     *at = (struct pair){
         .edit_path = params->target,
-        .s_rev = root->rev,
+        .s_rev = r->report->base_rev,
         .s_path = s_path,
         .t_path = params->switch_path.p ? params->switch_path : s_path,
         .place = root,
         .wc_depth = root->depth,
         .requested = params->depth,
     };
-    if (root->rev == REV_NONE)
+    if (r->report->base_rev == REV_NONE)
         return err_make(E_REPOS_BAD_REVISION_REPORT, "The report has no revision for its top level");
     TRY(lookup(&at->s, r, at->s_rev, at->s_path));
     TRY(lookup(&at->t, r, params->rev, at->t_path));

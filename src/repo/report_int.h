@@ -22,6 +22,7 @@ struct report {
     struct report_params params;
     struct arena *arena;
     struct report_place root;
+    revnum base_rev; /* of the first thing said: what the receiver has open; a target that is missing or switched is said again */
 };
 
 #endif
