@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repo/verify.h"
+#include "base/buf.h"
 #include "base/thread.h"
 #include "fsfs/verify.h"
 #include "repo/verify_names.h"
 #include <stdlib.h>
 
-enum { CHUNK_REVISIONS = 32 };
+enum {
+    CHUNK_REVISIONS = 32,
+    /* How often svnadmin tells of its way through the rep-cache: rows, or changes from one file to
+       another. */
+    ROWS_A_LINE = 1000,
+    FILES_A_LINE = 16,
+};
 
 struct bad {
     revnum rev;
@@ -38,6 +45,9 @@ struct run {
     size_t row_count, row_cap;
     revnum youngest, unpacked_from;
     bool has_repcache;
+    struct buf row_lines; /* revnums: where svnadmin tells of a row, in the table's order */
+    revnum row_body;      /* the file of the row added last, by its first revision */
+    size_t rows_since, files_since;
     /* chunks at work: a ring */
     struct chunk *ring;
     size_t ring_size, ring_first, ring_n;
@@ -51,6 +61,16 @@ struct run {
 };
 
 /* ---- lists ---- */
+
+static bool is_packed(const struct run *run, revnum rev)
+{
+    return rev < run->unpacked_from;
+}
+
+static revnum shard_last(const struct run *run, revnum rev)
+{
+    return (rev / run->fs->shard_size + 1) * run->fs->shard_size - 1;
+}
 
 static void bad_add(struct bad_list *bad, revnum rev, struct err *err)
 {
@@ -69,6 +89,22 @@ static void bad_free(struct bad_list *bad)
     *bad = (struct bad_list){0};
 }
 
+/* Note whether a line belongs before a row of REV. */
+static void row_line(struct run *run, revnum rev)
+{
+    if (run->rows_since > ROWS_A_LINE || run->files_since > FILES_A_LINE) {
+        buf_add(&run->row_lines, &rev, sizeof rev);
+        run->rows_since = run->files_since = 0;
+        run->row_body = REV_NONE;
+    }
+    /* It keeps a pack open, and a file whose index it has read. */
+    const bool packed = is_packed(run, rev);
+    const revnum body = packed ? shard_last(run, rev) : rev;
+    run->files_since += body != run->row_body || !(packed || run->fs->logical);
+    run->rows_since++;
+    run->row_body = body;
+}
+
 static struct err *row_add(void *arg, const struct repcache_row *row)
 {
     struct run *run = arg;
@@ -76,6 +112,7 @@ static struct err *row_add(void *arg, const struct repcache_row *row)
     const bool behind = row->rev > run->youngest && params->end == run->youngest;
     if (!behind && (row->rev < params->start || row->rev > params->end))
         return NULL;
+    row_line(run, row->rev);
     if (run->row_count == run->row_cap) {
         run->row_cap = run->row_cap ? 2 * run->row_cap : 1024;
         run->rows = mem_realloc(run->rows, run->row_cap * sizeof *run->rows);
@@ -127,8 +164,6 @@ static void chunk_body(struct chunk *chunk, revnum rev, revnum *done_to)
     if (!chunk->bodies || chunk->body_err || rev <= *done_to)
         return;
     chunk->body_err = verify_body(&chunk->body_first, &last, chunk->run->fs, rev);
-    if (chunk->body_err)
-        chunk->body_first = rev;
     *done_to = last;
 }
 
@@ -174,16 +209,6 @@ static struct err *chunk_run(void *arg)
 }
 
 /* ---- making chunks ---- */
-
-static bool is_packed(const struct run *run, revnum rev)
-{
-    return rev < run->unpacked_from;
-}
-
-static revnum shard_last(const struct run *run, revnum rev)
-{
-    return (rev / run->fs->shard_size + 1) * run->fs->shard_size - 1;
-}
 
 /* The next chunk, or a pack's before the chunks of its revisions. False at the end. */
 static bool chunk_make(struct chunk *out, struct run *run)
@@ -255,6 +280,14 @@ static struct err *tell(const struct run *run, enum verify_event event, revnum r
 {
     const struct verify_notice notice = {event, rev, err};
     return run->params->notify(run->params->arg, &notice);
+}
+
+static struct err *tell_row_lines(const struct run *run)
+{
+    const revnum *revs = (const revnum *)run->row_lines.p;
+    for (size_t i = 0; i < run->row_lines.n / sizeof *revs; i++)
+        TRY(tell(run, VERIFY_METADATA_REV, revs[i], NULL));
+    return NULL;
 }
 
 /* The metadata is not well; ERR is ours. */
@@ -362,6 +395,7 @@ static struct err *run_all(struct run *run)
     TRY(run_chunks(run));
     if (run->has_repcache && !run->metadata_failed) {
         TRY(tell(run, VERIFY_METADATA_DONE, REV_NONE, NULL));
+        TRY(tell_row_lines(run));
         struct err *err = run->row_err;
         run->row_err = NULL;
         if (err)
@@ -388,7 +422,12 @@ struct err *repo_verify(struct repo *repo, const struct verify_params *params,
                         size_t *bad_revisions)
 {
     struct run run = {
-        .fs = repo->fs, .params = params, .next = params->start, .pack_asked_to = REV_NONE};
+        .fs = repo->fs,
+        .params = params,
+        .next = params->start,
+        .pack_asked_to = REV_NONE,
+        .row_body = REV_NONE,
+    };
     *bad_revisions = 0;
     if (params->txn)
         return verify_txn(repo->fs, str_of(params->txn));
@@ -401,6 +440,7 @@ struct err *repo_verify(struct repo *repo, const struct verify_params *params,
     *bad_revisions = run.bad_revisions;
     err_free(run.row_err);
     bad_free(&run.bad);
+    buf_free(&run.row_lines);
     free(run.rows);
     return err;
 }

@@ -10,7 +10,8 @@
 #include "repo/repo.h"
 
 enum verify_event {
-    VERIFY_METADATA_REV,  /* the indexes of a shard or pack, which begins with REV, are looked at */
+    VERIFY_METADATA_REV,  /* the indexes of a shard or pack, which begins with REV; of the
+                             rep-cache's rows: on the way */
     VERIFY_METADATA_DONE, /* the rep-cache */
     VERIFY_REV,           /* REV is well */
     VERIFY_REV_ERROR,     /* REV is not, for ERR; REV_NONE: the metadata */
