@@ -5,12 +5,11 @@
 #include "repo/locking.h"
 #include "svn/session_int.h"
 
-/* path token owner [comment] created [expires], in parentheses of its own */
-static struct err *send_lock(struct conn *conn, const struct lock *lock)
+/* path token owner [comment] created [expires] */
+static struct err *send_lock_fields(struct conn *conn, const struct lock *lock)
 {
     char created[DATE_LONG_SIZE + 1], expires[DATE_LONG_SIZE + 1];
     date_format(created, lock->created_us);
-    TRY(wire_open(conn));
     TRY(wire_str(conn, lock->path));
     TRY(wire_str(conn, lock->token));
     TRY(wire_str(conn, lock->owner));
@@ -18,7 +17,14 @@ static struct err *send_lock(struct conn *conn, const struct lock *lock)
     TRY(wire_str(conn, str_make(created, DATE_LONG_SIZE)));
     if (lock->expires_us)
         date_format(expires, lock->expires_us);
-    TRY(wire_opt_str(conn, lock->expires_us ? str_make(expires, DATE_LONG_SIZE) : (struct str){0}));
+    return wire_opt_str(conn, lock->expires_us ? str_make(expires, DATE_LONG_SIZE) : (struct str){0});
+}
+
+/* The same in parentheses of its own. */
+static struct err *send_lock(struct conn *conn, const struct lock *lock)
+{
+    TRY(wire_open(conn));
+    TRY(send_lock_fields(conn, lock));
     return wire_close(conn);
 }
 
@@ -101,7 +107,7 @@ static struct err *send_result(struct session *s, struct lock_request *request, 
     TRY(wire_begin_success(s->conn));
     struct str relative;
     if (locked)
-        TRY(send_lock(s->conn, &request->lock));
+        TRY(send_lock_fields(s->conn, &request->lock)); /* the answer's own parentheses are theirs */
     else
         TRY(wire_str(s->conn, path_skip_ancestor(&relative, s->path, request->path) ? relative : request->path));
     return wire_end_success(s->conn);

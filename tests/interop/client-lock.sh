@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Commits to locked paths: refused without the token, allowed with it, which then is released.
-# Locks are taken by stock tools on the repository itself.
+# Locks are taken by stock tools on the repository itself, or through the server.
 set -u
 . "$(dirname "$0")/client-lib.sh"
 serve_both 8
@@ -75,6 +75,18 @@ many() {
     as_alice commit -m "edit one, delete one, leave one alone" wc && svn status wc && svnadmin lslocks "$REPOS" | plain
 }
 both_in_any_order "several locks" many
+
+over_the_wire() {
+    as_alice lock -m "mine" "$URL/trunk/README" "$URL/trunk/src/main.c" "$URL/trunk/nothing-here"
+    as_alice lock "$URL/trunk/doc/manual.txt"
+    as_bob lock "$URL/trunk/README"
+    as_bob lock --force -m "bob's now" "$URL/trunk/README"
+    svn info "$URL/trunk/README" && svnadmin lslocks "$REPOS" | plain
+    as_alice unlock "$URL/trunk/README"
+    as_alice unlock --force "$URL/trunk/README"
+    as_alice unlock "$URL/trunk/src/main.c" "$URL/trunk/doc/manual.txt" && svnadmin lslocks "$REPOS"
+}
+both_in_any_order "locks taken and given back through the server" over_the_wire
 
 same_history "after locked commits"
 done_testing
