@@ -67,20 +67,23 @@ static struct err *check_locks(const struct txn *txn, const struct commit_option
         if (covered.n && path_skip_ancestor(&rest, covered, list[i].path))
             continue;
         bool recursive = list[i].action != CHANGE_MODIFY;
-        TRY(locks_allow(txn->fs, list[i].path, recursive, options->user, options->tokens, options->token_count));
+        TRY(locks_allow(txn->fs, list[i].path, recursive, options->user, options->tokens,
+                        options->token_count));
         if (recursive)
             covered = list[i].path;
     }
     return NULL;
 }
 
-static struct err *bring_up_to_date(struct txn *txn, revnum youngest, const struct commit_options *options)
+static struct err *bring_up_to_date(struct txn *txn, revnum youngest,
+                                    const struct commit_options *options)
 {
     if (txn->base == youngest)
         return NULL;
     if (options->no_merge)
-        return err_make(E_FS_TXN_OUT_OF_DATE, "Transaction '%.*s' is based on revision %lld, not on %lld",
-                        STR(txn->name), (long long)txn->base, (long long)youngest);
+        return err_make(E_FS_TXN_OUT_OF_DATE,
+                        "Transaction '%.*s' is based on revision %lld, not on %lld", STR(txn->name),
+                        (long long)txn->base, (long long)youngest);
     return txn_merge(txn, youngest);
 }
 
@@ -106,7 +109,8 @@ static void forget_unborn(struct fsfs *fs)
 {
     static atomic_uint count;
     AUTO_BUF(name);
-    buf_printf(&name, "%s %s after failure %u", fs->instance, store_path(fs->store), atomic_fetch_add(&count, 1));
+    buf_printf(&name, "%s %s after failure %u", fs->instance, store_path(fs->store),
+               atomic_fetch_add(&count, 1));
     __atomic_store_n(&fs->cache_space, cache_space(buf_view(&name)), __ATOMIC_RELAXED);
 }
 
@@ -115,7 +119,8 @@ struct batch {
     size_t n;
 };
 
-/* Where the configuration wants it: the new revision as its bytes have it, before anything of it is cached. */
+/* Where the configuration wants it: the new revision as its bytes have it, before anything of it is
+ * cached. */
 static struct err *verify_before(struct fsfs *fs, revnum rev)
 {
     static const struct verify_scope what_is_new;
@@ -126,7 +131,8 @@ static struct err *verify_before(struct fsfs *fs, revnum rev)
     return verify_changes(fs, rev, new_nodes);
 }
 
-/* Lend the member's draft, so that those behind it (and verification) can read it. What fails here fails the whole batch: the next ones stand on it. */
+/* Lend the member's draft, so that those behind it (and verification) can read it. What fails here
+ * fails the whole batch: the next ones stand on it. */
 static struct err *member_join(struct batch *batch, struct member *m, struct fsfs *fs)
 {
     batch->list[batch->n++] = (struct publication){m->rev, m->txn->draft, buf_view(&m->revprops)};
@@ -136,7 +142,8 @@ static struct err *member_join(struct batch *batch, struct member *m, struct fsf
     return NULL;
 }
 
-static struct err *batch_prepare(struct batch *batch, struct head *head, struct member *members, struct fsfs *fs)
+static struct err *batch_prepare(struct batch *batch, struct head *head, struct member *members,
+                                 struct fsfs *fs)
 {
     TRY(store_head(head, fs->store));
     for (struct member *m = members; m; m = m->next) {
@@ -167,7 +174,8 @@ static struct err *err_copy(const struct err *err)
     if (!err)
         return NULL;
     struct err *cause = err_copy(err->cause);
-    return cause ? err_wrap(cause, err->code, "%s", err->text) : err_make(err->code, "%s", err->text);
+    return cause ? err_wrap(cause, err->code, "%s", err->text)
+                 : err_make(err->code, "%s", err->text);
 }
 
 static void batch_lead(struct member *members, struct fsfs *fs)
@@ -193,7 +201,8 @@ static struct commit_queue *queue_of(struct fsfs *fs)
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->changed, NULL);
     made->last = &made->first;
-    if (__atomic_compare_exchange_n(&fs->queue, &queue, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&fs->queue, &queue, made, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
         return made;
     commit_queue_free(made); /* another thread was first */
     return queue;
@@ -247,7 +256,8 @@ static void queue_run(struct commit_queue *queue, struct member *m, struct fsfs 
     pthread_mutex_unlock(&queue->mutex);
 }
 
-struct err *txn_commit(revnum *rev, char date[DATE_LONG_SIZE + 1], struct txn *txn, const struct commit_options *options)
+struct err *txn_commit(revnum *rev, char date[DATE_LONG_SIZE + 1], struct txn *txn,
+                       const struct commit_options *options)
 {
     struct fsfs *fs = txn->fs;
     struct member m = {.txn = txn, .options = options};
@@ -270,7 +280,7 @@ struct err *txn_commit(revnum *rev, char date[DATE_LONG_SIZE + 1], struct txn *t
 
 struct load_commits {
     struct fsfs *fs;
-    struct head head;      /* the last revision staged */
+    struct head head; /* the last revision staged */
     revnum published;
 };
 
@@ -332,6 +342,7 @@ struct err *load_commits_end(struct load_commits *lc)
 {
     struct err *err = load_commits_flush(lc);
     if (err) {
+        store_unstage(lc->fs->store);
         repcache_forget(lc->fs);
         forget_unborn(lc->fs);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a changed directory. Most of it is the text that it had before: that is copied in runs, and the same runs are the delta, with no
- * search. A folder of ten thousand entries costs one pass over its bytes. */
+/* The text of a changed directory. Most of it is the text that it had before: that is copied in
+ * runs, and the same runs are the delta, with no search. A folder of ten thousand entries costs one
+ * pass over its bytes. */
 #include "base/num.h"
 #include "fsfs/commit_write.h"
 #include <stdlib.h>
@@ -64,8 +65,10 @@ static void keep(struct dir_text *dt, struct str old, size_t at, size_t n)
     buf_add(&dt->text, old.p + at, n);
 }
 
-/* Put CHILD in the place of the old bytes AT .. AT + N (none where it is new). What both share at either end stays a copy. */
-static void put(struct dir_text *dt, struct str old, size_t at, size_t n, struct str name, const struct txn_child *child)
+/* Put CHILD in the place of the old bytes AT .. AT + N (none where it is new). What both share at
+ * either end stays a copy. */
+static void put(struct dir_text *dt, struct str old, size_t at, size_t n, struct str name,
+                const struct txn_child *child)
 {
     if (child->kind == NODE_NONE)
         return;
@@ -82,7 +85,8 @@ static void put(struct dir_text *dt, struct str old, size_t at, size_t n, struct
 }
 
 /* False where OLD is not a sorted dump: then nothing of it can be used. */
-static bool merge_runs(struct dir_text *dt, struct str old, const struct txn_node *dir, const struct str *names, size_t count)
+static bool merge_runs(struct dir_text *dt, struct str old, const struct txn_node *dir,
+                       const struct str *names, size_t count)
 {
     size_t pos = 0, next = 0;
     struct str before = {0}, name;
@@ -109,7 +113,8 @@ static bool merge_runs(struct dir_text *dt, struct str old, const struct txn_nod
     return true;
 }
 
-static struct err *make_afresh(struct dir_text *dt, struct txn *txn, const struct txn_node *dir, struct arena *arena)
+static struct err *make_afresh(struct dir_text *dt, struct txn *txn, const struct txn_node *dir,
+                               struct arena *arena)
 {
     struct dirent_fs *list;
     size_t n;
@@ -135,7 +140,8 @@ struct err *dir_text_make(struct dir_text *out, struct txn *txn, const struct tx
     const struct str *names = txn_dir_over(&count, dir, arena);
     buf_reserve(&out->text, old->n + 128 * count);
     out->old_n = old->n;
-    return merge_runs(out, blob_str(old), dir, names, count) ? NULL : make_afresh(out, txn, dir, arena);
+    return merge_runs(out, blob_str(old), dir, names, count) ? NULL
+                                                             : make_afresh(out, txn, dir, arena);
 }
 
 void dir_text_free(struct dir_text *dt)
@@ -147,8 +153,9 @@ void dir_text_free(struct dir_text *dt)
 
 /* ---- the delta ---- */
 
-/* Subversion's reader of representations combines the windows of a delta chain by their numbers: the view of window K must be window K of
- * the old text. A run that has moved from one window to another is new data therefore. */
+/* Subversion's reader of representations combines the windows of a delta chain by their numbers:
+ * the view of window K must be window K of the old text. A run that has moved from one window to
+ * another is new data therefore. */
 struct window {
     struct delta_window window;
     struct buf ops, new_data;
@@ -174,7 +181,8 @@ static void window_new(struct window *w, struct str bytes)
 }
 
 /* Add N bytes, which are those at FROM of the old text and at TO of the new one. */
-static void window_old(struct window *w, const struct dir_text *dt, uint64_t from, size_t to, size_t n)
+static void window_old(struct window *w, const struct dir_text *dt, uint64_t from, size_t to,
+                       size_t n)
 {
     uint64_t start = w->window.source_offset, end = start + w->window.source_length;
     uint64_t first = from < start ? start : from, last = from + n > end ? end : from + n;

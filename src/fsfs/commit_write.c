@@ -4,7 +4,9 @@
 #include "fsfs/changes.h"
 #include <stdlib.h>
 
-enum { FRESH_TEXT_MAX = 1 << 20 }; /* bytes: a larger directory is read again when it is changed again */
+enum {
+    FRESH_TEXT_MAX = 1 << 20
+}; /* bytes: a larger directory is read again when it is changed again */
 
 struct write {
     struct txn *txn;
@@ -13,11 +15,11 @@ struct write {
     struct head *head;
     struct written *result;
     struct arena *arena;
-    struct buf out;      /* what goes behind the texts, in one piece */
-    uint64_t start;      /* where it goes */
+    struct buf out; /* what goes behind the texts, in one piece */
+    uint64_t start; /* where it goes */
     struct p2l_entry *items;
     size_t item_count, item_cap;
-    struct map *props;   /* sha1 -> struct stored_props: lists written in this commit */
+    struct map *props; /* sha1 -> struct stored_props: lists written in this commit */
 };
 
 struct stored_props {
@@ -61,6 +63,19 @@ static void fresh_add(struct write *w, uint32_t kind, uint64_t item, struct shar
     out->fresh[out->fresh_count++] = (struct fresh){kind, item, object};
 }
 
+static void chain_add(struct write *w, const struct rep *rep, const struct rep *base)
+{
+    struct written *out = w->result;
+    if (out->chain_count == out->chain_cap) {
+        out->chain_cap = out->chain_cap ? 2 * out->chain_cap : 16;
+        out->chains = mem_realloc(out->chains, out->chain_cap * sizeof *out->chains);
+    }
+    struct fresh_chain *chain = &out->chains[out->chain_count++];
+    *chain = (struct fresh_chain){.rep = *rep, .has_base = base != NULL};
+    if (base)
+        chain->base = *base;
+}
+
 /* REP is new in this revision. */
 static void row_add(struct write *w, const struct rep *rep)
 {
@@ -72,29 +87,30 @@ static void row_add(struct write *w, const struct rep *rep)
         out->rows = mem_realloc(out->rows, out->row_cap * sizeof *out->rows);
     }
     struct repcache_row *row = &out->rows[out->row_count++];
-    *row = (struct repcache_row){.rev = rep->rev, .item = rep->item, .size = rep->size, .expanded = rep->expanded};
+    *row = (struct repcache_row){
+        .rev = rep->rev, .item = rep->item, .size = rep->size, .expanded = rep->expanded};
     memcpy(row->sha1, rep->sha1, SHA1_SIZE);
 }
 
 /* ---- directories ---- */
 
 /* The item of a directory's text at the end of the buffer; REP gets its sizes. */
-static struct err *dir_item(struct write *w, struct rep *rep, const struct txn_node *dir, const struct dir_text *dt)
+static struct err *dir_item(struct write *w, struct rep *rep, struct rep *base, bool *has_base,
+                            const struct txn_node *dir, const struct dir_text *dt)
 {
     struct fsfs *fs = w->fs;
     struct str text = buf_view(&dt->text);
+    *has_base = false;
     if (!fs->config.dir_deltification) {
         rep_item_plain(&w->out, rep, text);
         return NULL;
     }
-    struct rep base;
-    bool has_base;
     size_t header;
-    TRY(base_choose(&base, &has_base, fs, &dir->nr, false, w->rev - 1, w->arena));
-    if (!has_base || !dt->runs || !rep_same(&base, &dir->from->text))
-        return rep_item_delta(&w->out, rep, &header, fs, has_base ? &base : NULL, text);
+    TRY(base_choose(base, has_base, fs, &dir->nr, false, w->rev - 1, w->arena));
+    if (!*has_base || !dt->runs || !rep_same(base, &dir->from->text))
+        return rep_item_delta(&w->out, rep, &header, fs, *has_base ? base : NULL, text);
     struct svndiff_params params = base_svndiff(fs);
-    rep_header_append(&w->out, &base);
+    rep_header_append(&w->out, base);
     size_t start = w->out.n;
     dir_text_delta(&w->out, dt, &params);
     rep->size = w->out.n - start;
@@ -120,16 +136,18 @@ static void fresh_dir(struct write *w, uint64_t item, struct str text)
 static struct err *write_dir_text(struct write *w, struct txn_node *dir)
 {
     struct dir_text dt;
-    struct rep rep = {.rev = w->rev, .uniq_txn.base = REV_NONE};
+    struct rep rep = {.rev = w->rev, .uniq_txn.base = REV_NONE}, base;
+    bool has_base;
     size_t at = w->out.n;
     struct err *err = dir_text_make(&dt, w->txn, dir);
     if (!err)
-        err = dir_item(w, &rep, dir, &dt);
+        err = dir_item(w, &rep, &base, &has_base, dir, &dt);
     if (!err) {
         md5_of(rep.md5, buf_view(&dt.text));
         rep.item = item_number(w, at);
         item_end(w, at, ITEM_DIR_REP, rep.item);
         dir->nr.text = rep;
+        chain_add(w, &rep, has_base ? &base : NULL);
         fresh_dir(w, rep.item, buf_view(&dt.text));
     }
     dir_text_free(&dt);
@@ -139,9 +157,11 @@ static struct err *write_dir_text(struct write *w, struct txn_node *dir)
 /* ---- property lists ---- */
 
 /* A list with the same bytes, of this commit or any before. */
-static struct err *props_share(struct rep *rep, bool *found, struct write *w, const struct rep *fresh, struct str text)
+static struct err *props_share(struct rep *rep, bool *found, struct write *w,
+                               const struct rep *fresh, struct str text)
 {
-    const struct stored_props *twin = map_get(w->props, str_make((const char *)fresh->sha1, SHA1_SIZE));
+    const struct stored_props *twin =
+        map_get(w->props, str_make((const char *)fresh->sha1, SHA1_SIZE));
     if (twin && str_eq(twin->text, text)) {
         *rep = twin->rep;
         *found = true;
@@ -158,7 +178,8 @@ static void props_remember(struct write *w, const struct rep *rep, struct str te
     row_add(w, rep);
 }
 
-static struct err *props_item(struct write *w, struct rep *rep, const struct noderev *nr, struct str text)
+static struct err *props_item(struct write *w, struct rep *rep, const struct noderev *nr,
+                              struct str text)
 {
     struct fsfs *fs = w->fs;
     if (!fs->config.props_deltification) {
@@ -177,7 +198,11 @@ static struct err *write_props(struct write *w, struct txn_node *node)
     struct noderev *nr = &node->nr;
     AUTO_BUF(text);
     hashdump_format(&text, node->props.list, node->props.n, S("END"));
-    struct rep rep = {.rev = w->rev, .expanded = text.n, .has_sha1 = true, .uniq_txn.base = REV_NONE}, stored;
+    struct rep rep = {.rev = w->rev,
+                      .expanded = text.n,
+                      .has_sha1 = true,
+                      .uniq_txn.base = REV_NONE},
+               stored;
     md5_of(rep.md5, buf_view(&text));
     sha1_of(rep.sha1, buf_view(&text));
     bool shared = false;
@@ -233,6 +258,9 @@ static void file_text_final(struct write *w, struct txn_node *file)
     if (file->content->draft) {
         file->nr.text.rev = w->rev;
         row_add(w, &file->nr.text);
+        chain_add(w, &file->nr.text, file->content->has_base ? &file->content->base : NULL);
+        if (file->content->text)
+            fresh_add(w, CACHE_TEXT, file->nr.text.item, shared_ref(file->content->text));
     }
 }
 
@@ -257,6 +285,8 @@ static struct err *noderev_item(struct write *w, struct noderev *nr, bool is_roo
     size_t used;
     TRY(noderev_parse(&fresh, &used, str_skip(buf_view(&w->out), at)));
     fresh_add(w, CACHE_NODEREV, item, &fresh->shared);
+    if (is_root && !w->fs->logical)
+        fresh_add(w, CACHE_NODEREV, (uint64_t)NODEREV_ROOT_KEY, shared_ref(fresh));
     return NULL;
 }
 
@@ -281,7 +311,8 @@ static void items_of_texts(struct write *w)
 {
     for (size_t i = 0; w->fs->logical && i < w->txn->stored_count; i++) {
         const struct content *c = w->txn->stored[i];
-        item_add(w, &(struct p2l_entry){c->offset, c->length, ITEM_FILE_REP, w->rev, c->rep.item, c->checksum});
+        item_add(w, &(struct p2l_entry){c->offset, c->length, ITEM_FILE_REP, w->rev, c->rep.item,
+                                        c->checksum});
     }
 }
 
@@ -313,7 +344,8 @@ static struct err *write_all(struct write *w)
     items_of_texts(w);
     TRY(write_node(w, txn->root, true));
     if (txn->root->nr.count != (uint64_t)w->rev)
-        return err_make(E_FS_CORRUPT, "Root node-revision of revision %lld counts %llu predecessors",
+        return err_make(E_FS_CORRUPT,
+                        "Root node-revision of revision %lld counts %llu predecessors",
                         (long long)w->rev, (unsigned long long)txn->root->nr.count);
     TRY(write_end(w, write_changes(w)));
     return draft_append(txn->draft, buf_view(&w->out));
@@ -341,7 +373,8 @@ struct err *commit_write(struct written *out, struct txn *txn, revnum rev, struc
         head->next_node_id += txn->next_node;
         head->next_copy_id += txn->next_copy;
     }
-    return err_wrap(err, 0, "Can't write revision %lld of transaction '%.*s'", (long long)rev, STR(txn->name));
+    return err_wrap(err, 0, "Can't write revision %lld of transaction '%.*s'", (long long)rev,
+                    STR(txn->name));
 }
 
 void written_to_cache(const struct written *written, struct fsfs *fs, revnum rev)
@@ -350,6 +383,10 @@ void written_to_cache(const struct written *written, struct fsfs *fs, revnum rev
         const struct fresh *fresh = &written->fresh[i];
         cache_put(fsfs_cache_key(fs, fresh->kind, (uint64_t)rev, fresh->item), fresh->object);
     }
+    for (size_t i = 0; i < written->chain_count; i++) {
+        const struct fresh_chain *chain = &written->chains[i];
+        rep_chain_note(fs, &chain->rep, chain->has_base ? &chain->base : NULL);
+    }
 }
 
 void written_free(struct written *written)
@@ -357,6 +394,7 @@ void written_free(struct written *written)
     for (size_t i = 0; i < written->fresh_count; i++)
         shared_unref(written->fresh[i].object);
     free(written->fresh);
+    free(written->chains);
     free(written->rows);
     arena_free(written->arena);
     *written = (struct written){0};

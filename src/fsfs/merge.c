@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bringing a transaction onto a newer revision.
  *
- * Three trees: the transaction's base ("ancestor"), the newer revision ("source"), the transaction itself ("target"). Where source and
- * ancestor have the same node-revision nothing happened; where only they differ the source's is taken; where the transaction
- * changed the same entry, both must have changed the same directory, which is then merged in turn. Whatever else is a conflict.
+ * Three trees: the transaction's base ("ancestor"), the newer revision ("source"), the transaction
+ * itself ("target"). Where source and ancestor have the same node-revision nothing happened; where
+ * only they differ the source's is taken; where the transaction changed the same entry, both must
+ * have changed the same directory, which is then merged in turn. Whatever else is a conflict.
  *
- * Since the target keeps its changes apart from the directory beneath (txn_int.h), taking all of the source's is to lay them
- * over the source's directory instead of the ancestor's. */
+ * Since the target keeps its changes apart from the directory beneath (txn_int.h), taking all of
+ * the source's is to lay them over the source's directory instead of the ancestor's. */
 #include "base/path.h"
 #include "fsfs/commit.h"
 #include "fsfs/txn_int.h"
@@ -41,18 +42,20 @@ static struct err *count_of(int64_t *out, struct merge *m, const struct dirent_f
     return NULL;
 }
 
-static struct err *merge_dir(int64_t *counted, struct merge *m, struct txn_node *target, const struct noderev *source,
-                             const struct noderev *ancestor, struct str path);
+static struct err *merge_dir(int64_t *counted, struct merge *m, struct txn_node *target,
+                             const struct noderev *source, const struct noderev *ancestor,
+                             struct str path);
 
 /* Both sides changed the entry: directories may be merged. */
-static struct err *merge_both(int64_t *counted, struct merge *m, const struct txn_child *t, const struct dirent_fs *s,
-                              const struct dirent_fs *a, struct str dir)
+static struct err *merge_both(int64_t *counted, struct merge *m, const struct txn_child *t,
+                              const struct dirent_fs *s, const struct dirent_fs *a, struct str dir)
 {
     struct fsfs *fs = m->txn->fs;
     bool directories = a->kind == NODE_DIR && s->kind == NODE_DIR && t->kind == NODE_DIR;
     const struct noderev_id *tid = t->node ? &t->node->nr.id : &t->id;
-    if (!directories || !t->node || !id_part_eq(s->id.node, a->id.node) || !id_part_eq(s->id.copy, a->id.copy) ||
-        !id_part_eq(tid->node, a->id.node) || !id_part_eq(tid->copy, a->id.copy))
+    if (!directories || !t->node || !id_part_eq(s->id.node, a->id.node) ||
+        !id_part_eq(s->id.copy, a->id.copy) || !id_part_eq(tid->node, a->id.node) ||
+        !id_part_eq(tid->copy, a->id.copy))
         return conflict(dir, a->name, m->arena);
     const struct noderev *source, *ancestor;
     TRY(noderev_get(&source, fs, &s->id, m->txn->arena));
@@ -61,8 +64,8 @@ static struct err *merge_both(int64_t *counted, struct merge *m, const struct tx
 }
 
 /* One name that source (S) and ancestor (A) do not have alike; either may be NULL. */
-static struct err *merge_entry(int64_t *counted, struct merge *m, struct txn_node *target, const struct dirent_fs *s,
-                               const struct dirent_fs *a, struct str dir)
+static struct err *merge_entry(int64_t *counted, struct merge *m, struct txn_node *target,
+                               const struct dirent_fs *s, const struct dirent_fs *a, struct str dir)
 {
     struct str name = s ? s->name : a->name;
     struct txn_child t;
@@ -72,19 +75,22 @@ static struct err *merge_entry(int64_t *counted, struct merge *m, struct txn_nod
         return has_target ? conflict(dir, name, m->arena) : count_of(counted, m, s);
     bool untouched = has_target && !t.node && noderev_id_eq(&t.id, &a->id);
     if (!untouched)
-        return has_target && s ? merge_both(counted, m, &t, s, a, dir) : conflict(dir, name, m->arena);
+        return has_target && s ? merge_both(counted, m, &t, s, a, dir)
+                               : conflict(dir, name, m->arena);
     int64_t before;
     TRY(count_of(&before, m, a));
     TRY(count_of(counted, m, s));
     *counted -= before;
     struct txn_child *over = target->over ? map_get(target->over, name) : NULL;
     if (over) /* taken away and put back: it follows the source like its neighbours */
-        *over = s ? (struct txn_child){NULL, s->id, s->kind} : (struct txn_child){.kind = NODE_NONE};
+        *over =
+            s ? (struct txn_child){NULL, s->id, s->kind} : (struct txn_child){.kind = NODE_NONE};
     return NULL;
 }
 
-static struct err *merge_entries(int64_t *counted, struct merge *m, struct txn_node *target, const struct dir *source,
-                                 const struct dir *ancestor, struct str path)
+static struct err *merge_entries(int64_t *counted, struct merge *m, struct txn_node *target,
+                                 const struct dir *source, const struct dir *ancestor,
+                                 struct str path)
 {
     size_t i = 0, j = 0;
     while (i < source->n || j < ancestor->n) {
@@ -102,8 +108,9 @@ static struct err *merge_entries(int64_t *counted, struct merge *m, struct txn_n
     return NULL;
 }
 
-static struct err *merge_dir(int64_t *counted, struct merge *m, struct txn_node *target, const struct noderev *source,
-                             const struct noderev *ancestor, struct str path)
+static struct err *merge_dir(int64_t *counted, struct merge *m, struct txn_node *target,
+                             const struct noderev *source, const struct noderev *ancestor,
+                             struct str path)
 {
     struct txn *txn = m->txn;
     *counted = 0;

@@ -7,10 +7,6 @@ enum {
     NODEREV_VIEW = 512,        /* bytes that most fit into */
 };
 
-/* Of a revision's root under physical addressing, the key besides its own: it saves reading the
- * trailer. */
-enum { ROOT_KEY = -1 };
-
 /* ---- node-revisions ---- */
 
 /* Parse the record at PLACE. A view of it that lacks its end has no empty line, which is an error:
@@ -112,9 +108,9 @@ struct err *noderev_root(const struct noderev **out, struct fsfs *fs, revnum rev
     struct noderev_id id;
     if (rev < 0)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
-    const struct cache_key key =
-        fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)rev, (uint64_t)ROOT_KEY);
-    if (!fs->logical && (*out = cache_get(key, arena)))
+    const uint64_t place = fs->logical ? ITEM_INDEX_ROOT : (uint64_t)NODEREV_ROOT_KEY;
+    const struct cache_key key = fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)rev, place);
+    if ((*out = cache_get(key, arena)) && (*out)->kind == NODE_DIR)
         return NULL;
     AUTO_ARENA(scratch);
     struct body *body;

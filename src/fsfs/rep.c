@@ -261,6 +261,22 @@ struct err *rep_chain(struct rep_chain *out, struct fsfs *fs, const struct rep *
     return NULL;
 }
 
+void rep_chain_note(struct fsfs *fs, const struct rep *rep, const struct rep *base)
+{
+    AUTO_ARENA(scratch);
+    struct rep_chain chain = {.length = 1, .shards = 1};
+    const int64_t shard = fs->shard_size ? fs->shard_size : SHARD_ASSUMED;
+    if (base && base->rev != 0) {
+        const struct chain_note *note =
+            cache_get(fsfs_cache_key(fs, CACHE_CHAIN, (uint64_t)base->rev, base->item), scratch);
+        if (!note)
+            return;
+        chain.length += note->chain.length;
+        chain.shards = note->chain.shards + (base->rev / shard != rep->rev / shard);
+    }
+    chain_remember(fs, rep, &chain);
+}
+
 /* ---- whole texts ---- */
 
 bool rep_is_whole(const struct rep *rep)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transactions in the layout on disk that other processes know (formats.md 11): written for hooks, read for svnlook -t and the like.
+/* Transactions in the layout on disk that other processes know (formats.md 11): written for hooks,
+ * read for svnlook -t and the like.
  *
- *   transactions/<txn>.txn/  props  changes  next-ids  node.<nid>.<cid>[.children|.props]  itemidx  index.l2p  index.p2l
- *   txn-protorevs/<txn>.rev */
+ *   transactions/<txn>.txn/  props  changes  next-ids  node.<nid>.<cid>[.children|.props]  itemidx
+ * index.l2p  index.p2l txn-protorevs/<txn>.rev */
 #include "base/num.h"
 #include "fsfs/item.h"
 #include "fsfs/txn_int.h"
@@ -37,7 +38,8 @@ static struct str node_file(struct disk_txn *d, const struct noderev_id *id, con
 /* Write d->text as the file called NAME, and empty it. */
 static struct err *put(struct disk_txn *d, struct str name)
 {
-    struct err *err = record_put(d->store, (struct record_key){RECORD_TXN, REV_NONE, name}, buf_view(&d->text));
+    struct err *err =
+        record_put(d->store, (struct record_key){RECORD_TXN, REV_NONE, name}, buf_view(&d->text));
     buf_clear(&d->text);
     return err;
 }
@@ -65,7 +67,8 @@ static struct err *put_changes(struct disk_txn *d)
 static struct err *put_next_ids(struct disk_txn *d)
 {
     char node[NUM_BASE36_MAX], copy[NUM_BASE36_MAX];
-    int n = (int)num_to_base36(node, d->txn->next_node), c = (int)num_to_base36(copy, d->txn->next_copy);
+    int n = (int)num_to_base36(node, d->txn->next_node),
+        c = (int)num_to_base36(copy, d->txn->next_copy);
     buf_printf(&d->text, "%.*s %.*s\n", n, node, c, copy);
     return put(d, file_name(d, S("next-ids")));
 }
@@ -120,7 +123,8 @@ static struct err *put_indexes(struct disk_txn *d)
     TRY(put(d, file_name(d, S("index.l2p"))));
     for (size_t i = 0; i < txn->stored_count; i++) {
         const struct content *c = txn->stored[i];
-        const uint64_t record[] = {c->offset, c->length, ITEM_FILE_REP, c->checksum, 0, c->rep.item};
+        const uint64_t record[] = {c->offset,   c->length, ITEM_FILE_REP,
+                                   c->checksum, 0,         c->rep.item};
         for (size_t k = 0; k < sizeof record / sizeof *record; k++)
             put_u64(&d->text, record[k]);
     }
@@ -129,24 +133,13 @@ static struct err *put_indexes(struct disk_txn *d)
     return put(d, file_name(d, S("itemidx")));
 }
 
-static struct err *put_texts(struct disk_txn *d)
-{
-    struct draft *draft = d->txn->draft;
-    size_t n = draft_size(draft);
-    TRY(draft_reread(draft, 0, buf_grow(&d->text, n), n));
-    struct record_key key = {RECORD_TXN_PROTOREV, REV_NONE, d->txn->name};
-    struct err *err = record_put(d->store, key, buf_view(&d->text));
-    buf_clear(&d->text);
-    return err;
-}
-
 static struct err *put_all(struct disk_txn *d)
 {
     TRY(txn_settle(d->txn));
     TRY(put_revprops(d));
     TRY(put_changes(d));
     TRY(put_next_ids(d));
-    TRY(put_texts(d));
+    TRY(draft_show(d->txn->draft, d->txn->name));
     TRY(put_indexes(d));
     return put_node(d, d->txn->root);
 }
@@ -219,8 +212,8 @@ static struct err *get_next_ids(struct disk_txn *d)
     struct str line;
     size_t pos = 0;
     TRY(get_needed(d, file_name(d, S("next-ids"))));
-    if (!str_line(&line, buf_view(&d->text), &pos) || !num_base36(&d->txn->next_node, str_word(&line)) ||
-        !num_base36(&d->txn->next_copy, line))
+    if (!str_line(&line, buf_view(&d->text), &pos) ||
+        !num_base36(&d->txn->next_node, str_word(&line)) || !num_base36(&d->txn->next_copy, line))
         return err_make(E_FS_CORRUPT, "next-id file corrupt");
     return NULL;
 }
@@ -233,15 +226,18 @@ static uint64_t get_u64(const char *p)
     return n;
 }
 
-static struct err *stored_text(struct disk_txn *d, uint64_t offset, uint64_t length, uint64_t item, uint32_t checksum)
+static struct err *stored_text(struct disk_txn *d, uint64_t offset, uint64_t length, uint64_t item,
+                               uint32_t checksum)
 {
     struct txn *txn = d->txn;
     uint64_t end;
     if (!add_u64(&end, offset, length) || end > draft_size(txn->draft))
-        return err_make(E_FS_CORRUPT, "An item at offset %llu reaches behind the transaction's texts",
+        return err_make(E_FS_CORRUPT,
+                        "An item at offset %llu reaches behind the transaction's texts",
                         (unsigned long long)offset);
     struct content *content = ARENA_NEW(txn->arena, struct content);
-    *content = (struct content){.draft = txn->draft, .offset = offset, .length = length, .checksum = checksum};
+    *content = (struct content){
+        .draft = txn->draft, .offset = offset, .length = length, .checksum = checksum};
     content->rep = (struct rep){.rev = REV_NONE, .item = item, .uniq_txn.base = REV_NONE};
     txn->stored = mem_realloc(txn->stored, (txn->stored_count + 1) * sizeof *txn->stored);
     txn->stored[txn->stored_count++] = content;
@@ -271,7 +267,8 @@ static struct err *get_texts(struct disk_txn *d)
 {
     bool found;
     buf_clear(&d->text);
-    TRY(record_get(&d->text, &found, d->store, (struct record_key){RECORD_TXN_PROTOREV, REV_NONE, d->txn->name}));
+    TRY(record_get(&d->text, &found, d->store,
+                   (struct record_key){RECORD_TXN_PROTOREV, REV_NONE, d->txn->name}));
     TRY(draft_begin(&d->txn->draft, d->store, d->txn->name));
     TRY(draft_append(d->txn->draft, buf_view(&d->text)));
     return get_indexes(d);
@@ -291,7 +288,8 @@ static struct err *file_content(struct disk_txn *d, struct txn_node *file)
         *content = (struct content){.draft = txn->draft, .offset = rep->item};
     }
     if (!content || content->offset >= draft_size(txn->draft))
-        return err_make(E_FS_CORRUPT, "The text of '%.*s' is not among the transaction's texts", STR(file->nr.cpath));
+        return err_make(E_FS_CORRUPT, "The text of '%.*s' is not among the transaction's texts",
+                        STR(file->nr.cpath));
     char head[128];
     uint64_t left = draft_size(txn->draft) - content->offset;
     size_t n = left < sizeof head ? (size_t)left : sizeof head;
@@ -304,14 +302,19 @@ static struct err *file_content(struct disk_txn *d, struct txn_node *file)
     content->rep.has_uniq = false;
     content->header = header.length;
     content->has_base = header.base_rev != REV_NONE;
-    if (content->has_base) /* its expanded size and digest are not told: a reader goes by the stored bytes */
-        content->base = (struct rep){.rev = header.base_rev, .item = header.base_item, .size = header.base_size,
-                                     .expanded = UINT64_MAX, .uniq_txn.base = REV_NONE};
+    if (content->has_base) /* its expanded size and digest are not told: a reader goes by the stored
+                              bytes */
+        content->base = (struct rep){.rev = header.base_rev,
+                                     .item = header.base_item,
+                                     .size = header.base_size,
+                                     .expanded = UINT64_MAX,
+                                     .uniq_txn.base = REV_NONE};
     file->content = content;
     return NULL;
 }
 
-/* The text of FILE is in a revision: its predecessor's, or another that was found to be equal to the new one. */
+/* The text of FILE is in a revision: its predecessor's, or another that was found to be equal to
+ * the new one. */
 static struct err *file_shared(struct disk_txn *d, struct txn_node *file)
 {
     struct rep *rep = &file->nr.text;
@@ -326,7 +329,8 @@ static struct err *file_shared(struct disk_txn *d, struct txn_node *file)
 static struct err *get_node(struct txn_node **out, struct disk_txn *d, const struct noderev_id *id);
 
 /* One name of a directory as the transaction has it, unless it is that of the directory beneath. */
-static struct err *get_child(struct disk_txn *d, struct txn_node *dir, const struct dirent_fs *entry)
+static struct err *get_child(struct disk_txn *d, struct txn_node *dir,
+                             const struct dirent_fs *entry)
 {
     struct txn_child child = {.id = entry->id, .kind = entry->kind};
     if (entry->id.rev == REV_NONE) {
@@ -361,7 +365,8 @@ static struct err *get_children(struct disk_txn *d, struct txn_node *dir)
         buf_add(&one, text.p + pos, end - pos);
         buf_cstr(&one, "END\n");
         size_t at = 0;
-        TRY(hashdump_parse(&list, &n, &deleted, &deleted_n, arena_str(d->arena, buf_view(&one)), &at, S("END"), d->arena));
+        TRY(hashdump_parse(&list, &n, &deleted, &deleted_n, arena_str(d->arena, buf_view(&one)),
+                           &at, S("END"), d->arena));
         for (size_t i = 0; i < n; i++)
             proplist_set(&entries, list[i].name, &list[i].value);
         for (size_t i = 0; i < deleted_n; i++)
@@ -379,7 +384,8 @@ static struct err *get_children(struct disk_txn *d, struct txn_node *dir)
         TRY(get_child(d, dir, &now->list[i]));
     for (size_t i = 0; beneath && i < beneath->n; i++)
         if (!dir_find(now, beneath->list[i].name))
-            TRY(txn_dir_set(d->txn, dir, beneath->list[i].name, &(struct txn_child){.kind = NODE_NONE}));
+            TRY(txn_dir_set(d->txn, dir, beneath->list[i].name,
+                            &(struct txn_child){.kind = NODE_NONE}));
     return NULL;
 }
 
@@ -388,7 +394,8 @@ static struct err *get_props(struct disk_txn *d, struct txn_node *node)
     struct prop *list;
     size_t n, pos = 0;
     TRY(get_needed(d, node_file(d, &node->nr.id, ".props")));
-    TRY(hashdump_parse(&list, &n, NULL, NULL, arena_str(d->txn->arena, buf_view(&d->text)), &pos, S("END"), d->arena));
+    TRY(hashdump_parse(&list, &n, NULL, NULL, arena_str(d->txn->arena, buf_view(&d->text)), &pos,
+                       S("END"), d->arena));
     proplist_init(&node->props, NULL, d->txn->arena);
     for (size_t i = 0; i < n; i++)
         proplist_set(&node->props, list[i].name, &list[i].value);

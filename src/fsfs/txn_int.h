@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* txn_int.h - the insides of a transaction, shared by txn*.c, merge.c and commit*.c.
  *
- * The tree under construction hangs on txn->root. A directory holds only what differs from the committed directory that it
- * came from: `over` has one child for each name that was set or removed, `base` the committed entries beneath. A directory of
- * ten thousand entries with one change thus costs one child until it is written.
+ * The tree under construction hangs on txn->root. A directory holds only what differs from the
+ * committed directory that it came from: `over` has one child for each name that was set or
+ * removed, `base` the committed entries beneath. A directory of ten thousand entries with one
+ * change thus costs one child until it is written.
  *
- * File texts are `struct content`. One that is on its way through digests and delta is pending (txn->jobs, in order of
- * arrival) until it has been collected: then it is an item of a draft, or found to be stored already. */
+ * File texts are `struct content`. One that is on its way through digests and delta is pending
+ * (txn->jobs, in order of arrival) until it has been collected: then it is an item of a draft, or
+ * found to be stored already. */
 #ifndef VARVE_FSFS_TXN_INT_H
 #define VARVE_FSFS_TXN_INT_H
 
@@ -20,36 +22,40 @@ struct text_job;
 
 /* A file text that arrived in this transaction. Several nodes may share one. */
 struct content {
-    struct rep rep;        /* without uniquifier. rev REV_NONE: stored in DRAFT; else in that revision */
+    struct rep rep; /* without uniquifier. rev REV_NONE: stored in DRAFT; else in that revision */
     bool has_base;
-    struct rep base;       /* what the stored delta is against */
-    struct draft *draft;   /* NULL where stored in a revision */
-    uint64_t offset;       /* of the item in DRAFT: header line, data, ENDREP */
+    struct rep base;     /* what the stored delta is against */
+    struct draft *draft; /* NULL where stored in a revision */
+    uint64_t offset;     /* of the item in DRAFT: header line, data, ENDREP */
     uint64_t length;
-    size_t header;         /* bytes of the header line */
-    uint32_t checksum;     /* FNV of the item, for P2L */
-    struct text_job *job;  /* pending; collect first */
+    size_t header;        /* bytes of the header line */
+    uint32_t checksum;    /* FNV of the item, for P2L */
+    struct text_job *job; /* pending; collect first */
+    struct blob
+        *text; /* kept for the cache, since the next change will be against it; may be NULL */
 };
 
 struct txn_node {
-    struct noderev nr;          /* in txn->arena's memory; never shared. Immutable nodes: a view on the committed one */
+    struct noderev
+        nr; /* in txn->arena's memory; never shared. Immutable nodes: a view on the committed one */
     bool is_mutable;
-    const struct noderev *from; /* the committed node-revision it was cloned or copied from; NULL where new */
+    const struct noderev
+        *from; /* the committed node-revision it was cloned or copied from; NULL where new */
     /* directories */
-    bool entries_changed;       /* its text is its own */
-    const struct dir *base;     /* entries under OVER; NULL until asked for */
-    struct map *over;           /* name -> struct txn_child */
+    bool entries_changed;   /* its text is its own */
+    const struct dir *base; /* entries under OVER; NULL until asked for */
+    struct map *over;       /* name -> struct txn_child */
     /* property lists */
     bool props_changed;
-    struct proplist props;      /* where changed */
+    struct proplist props; /* where changed */
     /* files */
-    struct content *content;    /* NULL: the text is that of FROM */
+    struct content *content; /* NULL: the text is that of FROM */
 };
 
 struct txn_child {
-    struct txn_node *node;    /* mutable; else NULL and ID and KIND tell */
+    struct txn_node *node; /* mutable; else NULL and ID and KIND tell */
     struct noderev_id id;
-    enum node_kind kind;      /* NODE_NONE: removed */
+    enum node_kind kind; /* NODE_NONE: removed */
 };
 
 /* One changed path, folded as it happens. */
@@ -78,21 +84,22 @@ struct txn {
 
     struct map *changes; /* path -> struct change_record */
 
-    struct draft *draft;        /* the revision's body to be; NULL until something is put there */
-    uint64_t next_item;         /* logical addressing */
-    struct content **stored;    /* in DRAFT, by offset */
+    struct draft *draft;     /* the revision's body to be; NULL until something is put there */
+    uint64_t next_item;      /* logical addressing */
+    struct content **stored; /* in DRAFT, by offset */
     size_t stored_count, stored_cap;
-    struct txn_text *owner;     /* the large text that streams into DRAFT now */
-    struct content **aside;     /* in other drafts until the end */
+    struct txn_text *owner; /* the large text that streams into DRAFT now */
+    struct content **aside; /* in other drafts until the end */
     size_t aside_count, aside_cap;
-    struct draft *side;         /* small texts that end while OWNER streams */
-    struct map *by_sha1;        /* sha1 -> struct content */
+    struct draft *side;  /* small texts that end while OWNER streams */
+    struct map *by_sha1; /* sha1 -> struct content */
     struct text_job *jobs, **jobs_end;
-    size_t jobs_bytes;          /* held by pending jobs */
-    struct txn_text *texts;     /* open ones */
-    bool broken;                /* a text failed: there is nothing to commit */
-    bool spilled;               /* its folder on disk is ours */
-    bool loaded;                /* it came from a folder, which stays unless it is committed */
+    size_t jobs_bytes;      /* held by pending jobs */
+    size_t kept_bytes;      /* texts kept for the cache */
+    struct txn_text *texts; /* open ones */
+    bool broken;            /* a text failed: there is nothing to commit */
+    bool spilled;           /* its folder on disk is ours */
+    bool loaded;            /* it came from a folder, which stays unless it is committed */
 };
 
 /* A transaction without a tree: txn_begin and txn_load give it one. */
@@ -102,11 +109,11 @@ struct txn *txn_new(struct fsfs *fs, struct txn_id id);
 
 /* A place on the way from the root to a path. */
 struct txn_step {
-    struct str name;            /* last component; "" for the root */
+    struct str name; /* last component; "" for the root */
     struct str path;
-    struct txn_node *node;      /* mutable; or NULL */
-    const struct noderev *nr;   /* as it is now; NULL: the last step does not exist */
-    struct id_part copy_was;    /* its copy-id when the way was walked */
+    struct txn_node *node;    /* mutable; or NULL */
+    const struct noderev *nr; /* as it is now; NULL: the last step does not exist */
+    struct id_part copy_was;  /* its copy-id when the way was walked */
 };
 struct txn_way {
     struct txn_step *steps;
@@ -116,9 +123,12 @@ static inline struct txn_step *way_last(const struct txn_way *way)
 {
     return &way->steps[way->n - 1];
 }
-/* Walk to PATH. LAST_OPTIONAL: its last component may be missing. *FOUND (may be NULL: then errors of txn.h) */
-struct err *way_open(struct txn_way *out, struct txn *txn, struct str path, bool last_optional, struct arena *arena);
-struct err *way_try(struct txn_way *out, bool *found, struct txn *txn, struct str path, struct arena *arena);
+/* Walk to PATH. LAST_OPTIONAL: its last component may be missing. *FOUND (may be NULL: then errors
+ * of txn.h) */
+struct err *way_open(struct txn_way *out, struct txn *txn, struct str path, bool last_optional,
+                     struct arena *arena);
+struct err *way_try(struct txn_way *out, bool *found, struct txn *txn, struct str path,
+                    struct arena *arena);
 /* Make the first N steps mutable. */
 struct err *way_make_mutable(struct txn *txn, struct txn_way *way, size_t n);
 /* Add N to the mergeinfo counters of the first COUNT steps, which are mutable. */
@@ -126,8 +136,10 @@ struct err *way_add_mergeinfo(struct txn_way *way, size_t count, int64_t n);
 
 struct err *txn_dir_base(const struct dir **out, struct txn *txn, struct txn_node *dir);
 /* Put CHILD at NAME (copied); draws the directory's uniquifier where it is the first change. */
-struct err *txn_dir_set(struct txn *txn, struct txn_node *dir, struct str name, const struct txn_child *child);
-struct err *txn_dir_find(struct txn_child *out, bool *found, struct txn *txn, struct txn_node *dir, struct str name);
+struct err *txn_dir_set(struct txn *txn, struct txn_node *dir, struct str name,
+                        const struct txn_child *child);
+struct err *txn_dir_find(struct txn_child *out, bool *found, struct txn *txn, struct txn_node *dir,
+                         struct str name);
 /* The names that OVER holds, sorted. */
 struct str *txn_dir_over(size_t *n, const struct txn_node *dir, struct arena *arena);
 
@@ -147,7 +159,8 @@ static inline bool fsfs_has_mergeinfo(const struct fsfs *fs)
     return fs->format >= 3;
 }
 /* The node at PATH of revision REV; *OUT NULL where there is none. */
-struct err *revision_find(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path, struct arena *arena);
+struct err *revision_find(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path,
+                          struct arena *arena);
 
 /* ---- txn_changes.c ---- */
 
@@ -169,12 +182,14 @@ void txn_texts_free(struct txn *txn);
 
 /* ---- share.c ---- */
 
-/* Is there a stored representation of TEXT with these digests? REP->rev, item, size are set where so. Believes nothing unseen. */
-struct err *share_find(struct rep *rep, bool *found, struct fsfs *fs, const uint8_t md5[MD5_SIZE], const uint8_t sha1[SHA1_SIZE],
-                       struct str text);
+/* Is there a stored representation of TEXT with these digests? REP->rev, item, size are set where
+ * so. Believes nothing unseen. */
+struct err *share_find(struct rep *rep, bool *found, struct fsfs *fs, const uint8_t md5[MD5_SIZE],
+                       const uint8_t sha1[SHA1_SIZE], struct str text);
 /* The same for a text that OPEN(ARG) reads. */
-struct err *share_find_stream(struct rep *rep, bool *found, struct fsfs *fs, const uint8_t md5[MD5_SIZE],
-                              const uint8_t sha1[SHA1_SIZE], uint64_t expanded,
+struct err *share_find_stream(struct rep *rep, bool *found, struct fsfs *fs,
+                              const uint8_t md5[MD5_SIZE], const uint8_t sha1[SHA1_SIZE],
+                              uint64_t expanded,
                               struct err *(*open)(struct reader **out, void *arg), void *arg);
 /* Do both readers give the same bytes? Closes them. */
 struct err *readers_equal(bool *out, struct reader *a, struct reader *b);

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* File texts on their way into a transaction.
  *
- *   bytes --> held in memory --(end)--> job: digests, sharing, delta --> collected, in order --> draft
- *         \-> more than HELD_MAX: stream: digests and delta as they come --------------------> draft
+ *   bytes --> held in memory --(end)--> job: digests, sharing, delta --> collected, in order -->
+ * draft
+ *         \-> more than HELD_MAX: stream: digests and delta as they come -------------------->
+ * draft
  *
- * Jobs of some size run on worker threads while the next text arrives; small ones at once. One text may stream into the
- * revision's draft at a time (txn->owner); what ends meanwhile goes to drafts aside and is moved behind it. */
+ * Jobs of some size run on worker threads while the next text arrives; small ones at once. One text
+ * may stream into the revision's draft at a time (txn->owner); what ends meanwhile goes to drafts
+ * aside and is moved behind it. */
 #include "base/thread.h"
 #include "fsfs/base.h"
 #include "fsfs/txn_int.h"
 #include <stdlib.h>
 
 enum {
-    HELD_MAX = TEXT_WHOLE_MAX,       /* bytes of one text that is kept whole */
-    JOB_INLINE_MAX = 64 * 1024,      /* bytes: little more work than waking a thread */
-    JOBS_BYTES_MAX = 64 << 20,       /* bytes of texts that wait for their jobs */
-    STREAM_PIECE = 256 * 1024,       /* bytes of a large text that are worked on at once */
+    HELD_MAX = TEXT_WHOLE_MAX,  /* bytes of one text that is kept whole */
+    JOB_INLINE_MAX = 64 * 1024, /* bytes: little more work than waking a thread */
+    JOBS_BYTES_MAX = 64 << 20,  /* bytes of texts that wait for their jobs */
+    STREAM_PIECE = 256 * 1024,  /* bytes of a large text that are worked on at once */
+    KEPT_MAX = 2 << 20,         /* bytes of all texts that a transaction keeps for the cache */
 };
 
 struct text_job {
@@ -56,9 +60,9 @@ struct txn_text {
     struct text_stream *stream;
     /* where it comes as a delta */
     struct svndiff_decoder *decoder;
-    struct reader *source;   /* the present text */
-    uint64_t source_at;      /* what SOURCE gives next */
-    struct buf view;         /* the last bytes that SOURCE gave: those before source_at */
+    struct reader *source; /* the present text */
+    uint64_t source_at;    /* what SOURCE gives next */
+    struct buf view;       /* the last bytes that SOURCE gave: those before source_at */
     struct buf target;
 };
 
@@ -94,7 +98,8 @@ struct err *content_open(struct reader **out, struct txn *txn, const struct cont
         TRY(rep_open(&source, txn->fs, &content->base));
     struct draft_reader *r = mem_alloc(sizeof *r);
     uint64_t start = content->offset + content->header;
-    *r = (struct draft_reader){{draft_reader_read, draft_reader_close}, content->draft, start, start + content->rep.size};
+    *r = (struct draft_reader){
+        {draft_reader_read, draft_reader_close}, content->draft, start, start + content->rep.size};
     *out = svndiff_reader(&r->reader, source, content->rep.expanded);
     return NULL;
 }
@@ -200,9 +205,11 @@ struct err *txn_settle(struct txn *txn)
 static struct err *check_result(struct text_job *job, const struct rep *rep)
 {
     if (job->has_md5 && memcmp(job->md5, rep->md5, MD5_SIZE) != 0)
-        return checksum_mismatch(job->md5, rep->md5, MD5_SIZE, "Checksum mismatch for '%.*s'", STR(job->path));
+        return checksum_mismatch(job->md5, rep->md5, MD5_SIZE, "Checksum mismatch for '%.*s'",
+                                 STR(job->path));
     if (job->has_sha1 && memcmp(job->sha1, rep->sha1, SHA1_SIZE) != 0)
-        return checksum_mismatch(job->sha1, rep->sha1, SHA1_SIZE, "Checksum mismatch for '%.*s'", STR(job->path));
+        return checksum_mismatch(job->sha1, rep->sha1, SHA1_SIZE, "Checksum mismatch for '%.*s'",
+                                 STR(job->path));
     return NULL;
 }
 
@@ -213,7 +220,8 @@ static struct err *job_run(void *arg)
     struct fsfs *fs = job->txn->fs;
     struct content *content = job->content;
     struct str text = buf_view(&job->text);
-    struct rep rep = {.rev = REV_NONE, .expanded = text.n, .has_sha1 = true, .uniq_txn.base = REV_NONE};
+    struct rep rep = {
+        .rev = REV_NONE, .expanded = text.n, .has_sha1 = true, .uniq_txn.base = REV_NONE};
     md5_of(rep.md5, text);
     sha1_of(rep.sha1, text);
     TRY(check_result(job, &rep));
@@ -224,8 +232,10 @@ static struct err *job_run(void *arg)
         return NULL;
     }
     AUTO_ARENA(arena);
-    TRY(base_choose(&content->base, &content->has_base, fs, &job->seed, false, job->txn->base, arena));
-    TRY(rep_item_delta(&job->item, &rep, &content->header, fs, content->has_base ? &content->base : NULL, text));
+    TRY(base_choose(&content->base, &content->has_base, fs, &job->seed, false, job->txn->base,
+                    arena));
+    TRY(rep_item_delta(&job->item, &rep, &content->header, fs,
+                       content->has_base ? &content->base : NULL, text));
     content->rep = rep;
     return NULL;
 }
@@ -238,9 +248,11 @@ static void job_free(struct text_job *job)
 }
 
 /* The same text in this transaction, stored already? */
-static struct err *twin_find(struct content **out, struct txn *txn, const struct content *content, struct str text)
+static struct err *twin_find(struct content **out, struct txn *txn, const struct content *content,
+                             struct str text)
 {
-    struct content *twin = map_get(txn->by_sha1, str_make((const char *)content->rep.sha1, SHA1_SIZE));
+    struct content *twin =
+        map_get(txn->by_sha1, str_make((const char *)content->rep.sha1, SHA1_SIZE));
     *out = NULL;
     if (!twin || !rep_same_text(&twin->rep, &content->rep))
         return NULL;
@@ -260,12 +272,23 @@ static void remember(struct txn *txn, struct content *content)
 }
 
 /* NODE's text is CONTENT, unless yet another one came since EXPECTED was its. */
-static void node_set_content(struct txn_node *node, const struct content *expected, struct content *content)
+static void node_set_content(struct txn_node *node, const struct content *expected,
+                             struct content *content)
 {
     if (node->content != expected)
         return;
     node->content = content;
     txn_text_fill(node);
+}
+
+/* While the transaction is small: a commit of many files is not followed by changes to all of them.
+ */
+static void keep_for_cache(struct txn *txn, struct content *content, struct str text)
+{
+    if (txn->kept_bytes + text.n > KEPT_MAX)
+        return;
+    txn->kept_bytes += text.n;
+    content->text = arena_keep(txn->arena, &blob_copy(text)->shared);
 }
 
 static struct err *job_store(struct text_job *job)
@@ -277,6 +300,7 @@ static struct err *job_store(struct text_job *job)
     if (!twin && !job->shared) {
         TRY(place_item(txn, content, buf_view(&job->item)));
         remember(txn, content);
+        keep_for_cache(txn, content, buf_view(&job->text));
     }
     node_set_content(job->node, content, twin ? twin : content);
     return NULL;
@@ -302,7 +326,8 @@ static struct err *collect_first(struct txn *txn)
 /* Those at the head of the queue that need not be waited for, and more where too much is held. */
 static struct err *collect_ready(struct txn *txn)
 {
-    while (txn->jobs && (txn->jobs_bytes > JOBS_BYTES_MAX || !txn->jobs->started || task_done(&txn->jobs->task)))
+    while (txn->jobs &&
+           (txn->jobs_bytes > JOBS_BYTES_MAX || !txn->jobs->started || task_done(&txn->jobs->task)))
         TRY(collect_first(txn));
     return NULL;
 }
@@ -312,7 +337,8 @@ struct err *txn_collect(struct txn *txn)
     while (txn->jobs)
         TRY(collect_first(txn));
     if (txn->broken) /* whoever was told of it before should not have gone on */
-        return err_make(E_FS_GENERAL, "A text of transaction '%.*s' could not be stored", STR(txn->name));
+        return err_make(E_FS_GENERAL, "A text of transaction '%.*s' could not be stored",
+                        STR(txn->name));
     return NULL;
 }
 
@@ -340,7 +366,8 @@ static struct err *check_base(struct txn *txn, const struct txn_step *step, cons
         md5_of(now, S(""));
     if (memcmp(now, base_md5, MD5_SIZE) == 0 || memcmp(now, unknown, MD5_SIZE) == 0)
         return NULL;
-    return checksum_mismatch(base_md5, now, MD5_SIZE, "Base checksum mismatch on '%.*s'", STR(step->path));
+    return checksum_mismatch(base_md5, now, MD5_SIZE, "Base checksum mismatch on '%.*s'",
+                             STR(step->path));
 }
 
 static void record_text_change(struct txn *txn, struct str path, const struct txn_node *node)
@@ -357,7 +384,8 @@ static void record_text_change(struct txn *txn, struct str path, const struct tx
     txn_record_change(txn, &change, false);
 }
 
-struct err *txn_text_begin(struct txn_text **out, struct txn *txn, struct str path, const uint8_t *base_md5)
+struct err *txn_text_begin(struct txn_text **out, struct txn *txn, struct str path,
+                           const uint8_t *base_md5)
 {
     arena_rewind(txn->looks, txn->looks_start);
     arena_rewind(txn->scratch, txn->scratch_start);
@@ -411,7 +439,8 @@ static struct err *stream_begin(struct txn_text *text)
     stream->digest = digest_new(DIGEST_MD5 | DIGEST_SHA1);
     fnv1a_32x4_init(&stream->checksum);
     AUTO_ARENA(arena);
-    TRY(base_choose(&content->base, &content->has_base, fs, &text->node->nr, false, txn->base, arena));
+    TRY(base_choose(&content->base, &content->has_base, fs, &text->node->nr, false, txn->base,
+                    arena));
     struct reader *source = NULL;
     if (content->has_base)
         TRY(rep_open(&source, fs, &content->base));
@@ -513,15 +542,16 @@ static struct err *stream_reopen(struct reader **out, void *arg)
 }
 
 /* Where the text of a stream that has ended is stored already. */
-static struct err *stream_share(struct content **twin, struct rep *stored, bool *shared, struct txn *txn,
-                                const struct content *content)
+static struct err *stream_share(struct content **twin, struct rep *stored, bool *shared,
+                                struct txn *txn, const struct content *content)
 {
     struct stream_text which = {txn, content};
     *twin = NULL;
     *shared = false;
     if (!txn->fs->config.rep_sharing)
         return NULL;
-    struct content *other = map_get(txn->by_sha1, str_make((const char *)content->rep.sha1, SHA1_SIZE));
+    struct content *other =
+        map_get(txn->by_sha1, str_make((const char *)content->rep.sha1, SHA1_SIZE));
     if (other && rep_same_text(&other->rep, &content->rep)) {
         struct reader *theirs, *ours;
         TRY(content_open(&theirs, txn, other));
@@ -537,8 +567,8 @@ static struct err *stream_share(struct content **twin, struct rep *stored, bool 
             return NULL;
         }
     }
-    return share_find_stream(stored, shared, txn->fs, content->rep.md5, content->rep.sha1, content->rep.expanded, stream_reopen,
-                             &which);
+    return share_find_stream(stored, shared, txn->fs, content->rep.md5, content->rep.sha1,
+                             content->rep.expanded, stream_reopen, &which);
 }
 
 /* The stream is whole: settle where its text lies. */
@@ -576,7 +606,8 @@ static struct err *stream_end(struct txn_text *text, struct text_job *expected)
     TRY(stream_piece(stream, buf_view(&stream->piece)));
     TRY(delta_encoder_end(&stream->out, stream->encoder));
     TRY(stream_flush(stream));
-    struct rep rep = {.rev = REV_NONE, .expanded = text->expanded, .has_sha1 = true, .uniq_txn.base = REV_NONE};
+    struct rep rep = {
+        .rev = REV_NONE, .expanded = text->expanded, .has_sha1 = true, .uniq_txn.base = REV_NONE};
     rep.size = draft_size(stream->draft) - stream->start - content->header;
     digest_md5(stream->digest, rep.md5);
     digest_sha1(stream->digest, rep.sha1);
@@ -649,7 +680,8 @@ static struct err *text_finish(struct txn_text *text, const uint8_t *md5, const 
 {
     if (text->decoder)
         TRY(svndiff_decoder_end(text->decoder));
-    struct text_job expected = {.path = text->path, .has_md5 = md5 != NULL, .has_sha1 = sha1 != NULL};
+    struct text_job expected = {
+        .path = text->path, .has_md5 = md5 != NULL, .has_sha1 = sha1 != NULL};
     if (md5)
         memcpy(expected.md5, md5, MD5_SIZE);
     if (sha1)
@@ -661,7 +693,8 @@ static struct err *text_finish(struct txn_text *text, const uint8_t *md5, const 
     return text->stream ? stream_end(text, &expected) : job_begin(text, &expected);
 }
 
-struct err *txn_text_end(struct txn_text *text, const uint8_t *result_md5, const uint8_t *result_sha1)
+struct err *txn_text_end(struct txn_text *text, const uint8_t *result_md5,
+                         const uint8_t *result_sha1)
 {
     struct err *err = text_finish(text, result_md5, result_sha1);
     text->txn->broken |= err != NULL;
@@ -701,7 +734,8 @@ void txn_texts_free(struct txn *txn)
 
 /* ---- texts that come as deltas ---- */
 
-struct err *txn_delta_begin(struct txn_text **out, struct txn *txn, struct str path, const uint8_t *base_md5)
+struct err *txn_delta_begin(struct txn_text **out, struct txn *txn, struct str path,
+                            const uint8_t *base_md5)
 {
     struct txn_text *text;
     TRY(txn_text_begin(&text, txn, path, base_md5));
@@ -715,7 +749,8 @@ struct err *txn_delta_begin(struct txn_text **out, struct txn *txn, struct str p
     return NULL;
 }
 
-/* The source view of N bytes from OFFSET. Views never slide back; what lies before this one is dropped. */
+/* The source view of N bytes from OFFSET. Views never slide back; what lies before this one is
+ * dropped. */
 static struct err *view_take(struct str *out, struct txn_text *text, uint64_t offset, size_t n)
 {
     uint64_t start = text->source_at - text->view.n;
@@ -730,8 +765,8 @@ static struct err *view_take(struct str *out, struct txn_text *text, uint64_t of
         buf_reserve(&text->view, step);
         TRY(reader_full(text->source, text->view.p, step, &got));
         if (got < step)
-            return err_make(E_SVNDIFF_CORRUPT_WINDOW, "Delta for '%.*s' reads behind the end of its source",
-                            STR(text->path));
+            return err_make(E_SVNDIFF_CORRUPT_WINDOW,
+                            "Delta for '%.*s' reads behind the end of its source", STR(text->path));
         text->source_at += got;
     }
     if (text->view.n < n) {
@@ -740,8 +775,8 @@ static struct err *view_take(struct str *out, struct txn_text *text, uint64_t of
         text->view.n -= more - got;
         text->source_at += got;
         if (got < more)
-            return err_make(E_SVNDIFF_CORRUPT_WINDOW, "Delta for '%.*s' reads behind the end of its source",
-                            STR(text->path));
+            return err_make(E_SVNDIFF_CORRUPT_WINDOW,
+                            "Delta for '%.*s' reads behind the end of its source", STR(text->path));
     }
     *out = str_make(text->view.p, n);
     return NULL;

@@ -36,6 +36,7 @@ struct body_cache {
     struct entry *buckets[CACHE_BUCKETS];
     struct entry *newest, *oldest;
     size_t count, max;
+    uint64_t highest; /* no loose body has a higher key */
 };
 
 /* ---- the cache ---- */
@@ -124,6 +125,8 @@ static void cache_add(struct body_cache *cache, struct entry *entry)
         cache->buckets[bucket_of(entry->key)] = shared_ref(entry);
         list_push(cache, entry);
         cache->count++;
+        if (!entry->body.packed && entry->key > cache->highest)
+            cache->highest = entry->key;
     }
     pthread_mutex_unlock(&cache->mutex);
     shared_unref(out);
@@ -155,7 +158,12 @@ void bodies_forget_all(const struct store *store)
 
 void bodies_forget(struct store *store, revnum from)
 {
-    cache_drop(store->bodies, key_of(from, false), true);
+    uint64_t key = key_of(from, false);
+    pthread_mutex_lock(&store->bodies->mutex);
+    bool none = store->bodies->highest < key; /* so it is at every commit but after a failed one */
+    pthread_mutex_unlock(&store->bodies->mutex);
+    if (!none)
+        cache_drop(store->bodies, key, true);
 }
 
 /* ---- find ---- */

@@ -307,6 +307,17 @@ static struct err *sync_staged(struct store *store, struct head head)
     return err;
 }
 
+static void staged_end(struct store *store)
+{
+    struct staged *staged = &store->staged;
+    staged_close(store);
+    free(staged->folders);
+    close(store->sync_fd);
+    store->sync_fd = -1;
+    store->staged_last = REV_NONE;
+    *staged = (struct staged){.first = REV_NONE, .last = REV_NONE};
+}
+
 struct err *store_publish_staged(struct store *store, struct head head)
 {
     struct staged *staged = &store->staged;
@@ -315,11 +326,27 @@ struct err *store_publish_staged(struct store *store, struct head head)
     assert(head.youngest == staged->last);
     TRY(check_head(store, staged->first));
     TRY(sync_staged(store, head));
-    staged_close(store);
-    free(staged->folders);
-    close(store->sync_fd);
-    store->sync_fd = -1;
-    store->staged_last = REV_NONE;
-    *staged = (struct staged){.first = REV_NONE, .last = REV_NONE};
+    staged_end(store);
     return NULL;
+}
+
+static void staged_unlink(struct store *store, struct name name)
+{
+    char path[PATH_SIZE];
+    path_of(path, store, name.s);
+    store->disk->unlink(store->disk, path);
+}
+
+void store_unstage(struct store *store)
+{
+    struct staged *staged = &store->staged;
+    if (staged->first == REV_NONE)
+        return;
+    bool visible = store->known_head >= staged->last; /* only the very last wait failed */
+    bodies_forget(store, staged->first);
+    for (revnum rev = staged->last; rev >= staged->first && !visible; rev--) {
+        staged_unlink(store, name_rev(store, rev));
+        staged_unlink(store, name_revprops(store, rev));
+    }
+    staged_end(store);
 }

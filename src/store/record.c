@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -219,6 +220,39 @@ struct err *record_put(struct store *store, struct record_key key, struct str by
     }
     if (!err)
         learn(store, key.kind, bytes);
+    return err;
+}
+
+static struct err *copy_draft(struct store *store, int fd, struct draft *draft, const char *path)
+{
+    enum { PIECE = 256 << 10 };
+    char *piece = mem_alloc(PIECE);
+    struct err *err = NULL;
+    for (uint64_t at = 0, size = draft_size(draft); at < size && !err; at += PIECE) {
+        size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
+        err = draft_reread(draft, at, piece, n);
+        if (!err)
+            err = write_all(store, fd, str_make(piece, n), at, path);
+    }
+    free(piece);
+    return err;
+}
+
+struct err *draft_show(struct draft *draft, struct str txn)
+{
+    struct store *store = draft->store;
+    struct record_key key = {RECORD_TXN_PROTOREV, REV_NONE, txn};
+    struct name name;
+    char temp[PATH_SIZE];
+    int fd;
+    TRY(record_put(store, key, S(""))); /* makes the folders too */
+    TRY(find(&name, store, key));
+    TRY(file_put_prepare(&fd, temp, store, name.s, S(""), 0));
+    struct err *err = copy_draft(store, fd, draft, temp);
+    store->disk->close(store->disk, fd);
+    if (!err)
+        return file_put_rename(store, temp, name.s);
+    store->disk->unlink(store->disk, temp);
     return err;
 }
 

@@ -93,6 +93,8 @@ struct err *draft_truncate(struct draft *draft, uint64_t size);
 uint64_t draft_size(const struct draft *draft);
 /* Push what the draft holds towards the disk ahead of publish (large texts: so that publish need not wait for all of it). */
 void draft_start_sync(struct draft *draft);
+/* Copy what the draft holds to where other processes look for the proto-revision of transaction TXN. */
+struct err *draft_show(struct draft *draft, struct str txn);
 void draft_drop(struct draft *draft); /* NULL is fine; also after publish */
 
 /* ---- publish ---- */
@@ -117,6 +119,8 @@ void store_unlend(struct store *store);
  * from the first store_stage to store_publish_staged, and publishes nothing else meanwhile. */
 struct err *store_stage(struct store *store, const struct publication *batch, size_t count);
 struct err *store_publish_staged(struct store *store, struct head head);
+/* After store_publish_staged failed: what is staged is given up and its files removed. */
+void store_unstage(struct store *store);
 
 /* Put a pack (and manifest where MANIFEST.n > 0) in the place of shard SHARD's files; the caller holds LEASE_PACK (LEASE_WRITE below
  * format 7). Durable on return; min-unpacked-rev is the caller's next step (record), then store_drop_shard. */

@@ -2,12 +2,16 @@
 #include "fsfs/repcache.h"
 #include "fsfs/txn_int.h"
 #include "mucc.h"
+#include <errno.h>
 #include <pthread.h>
 
-/* The same history twice: by svnmucc, whose order of edits the lines have, and by our transactions. */
+/* The same history twice: by svnmucc, whose order of edits the lines have, and by our transactions.
+ */
 static const char *const history[][2] = {
-    {"mkdir trunk propset q v2 trunk mkdir trunk/d propset k v trunk/d put t1 trunk/f propset k v trunk/f put t1 trunk/g",
-     "mkdir trunk\nps q v2 trunk\nmkdir trunk/d\nps k v trunk/d\ntouch trunk/f\nps k v trunk/f\nput t1 trunk/f\nput t1 trunk/g\n"},
+    {"mkdir trunk propset q v2 trunk mkdir trunk/d propset k v trunk/d put t1 trunk/f propset k v "
+     "trunk/f put t1 trunk/g",
+     "mkdir trunk\nps q v2 trunk\nmkdir trunk/d\nps k v trunk/d\ntouch trunk/f\nps k v "
+     "trunk/f\nput t1 trunk/f\nput t1 trunk/g\n"},
     {"cp 1 trunk branch put t2 branch/g put t2 trunk/f",
      "cp 1 trunk branch\nput t2 branch/g\nput t2 trunk/f\n"},
     {"put t1 branch/f rm trunk/d", "put t1 branch/f\nrm trunk/d\n"},
@@ -17,10 +21,13 @@ static const char *const history[][2] = {
     {"propset svn:mergeinfo /trunk:1 branch propset svn:mergeinfo /t:1 branch/g",
      "ps svn:mergeinfo /trunk:1 branch\nps svn:mergeinfo /t:1 branch/g\n"},
     {"cp 6 branch e/copy put t3 e/copy/g", "cp 6 branch e/copy\nput t3 e/copy/g\n"},
-    {"put empty e/copy/d/empty propset svn:mergeinfo /x:2 e/copy/d", "ps svn:mergeinfo /x:2 e/copy/d\nput empty e/copy/d/empty\n"},
+    {"put empty e/copy/d/empty propset svn:mergeinfo /x:2 e/copy/d",
+     "ps svn:mergeinfo /x:2 e/copy/d\nput empty e/copy/d/empty\n"},
     {"rm e/copy/g", "rm e/copy/g\n"},
-    {"rm branch cp 8 branch branch put t4 branch/g", "rm branch\ncp 8 branch branch\nput t4 branch/g\n"},
-    {"propdel svn:mergeinfo branch put t1 branch/d/n", "pd svn:mergeinfo branch\nput t1 branch/d/n\n"},
+    {"rm branch cp 8 branch branch put t4 branch/g",
+     "rm branch\ncp 8 branch branch\nput t4 branch/g\n"},
+    {"propdel svn:mergeinfo branch put t1 branch/d/n",
+     "pd svn:mergeinfo branch\nput t1 branch/d/n\n"},
     {"put t2 trunk/f", "put t2 trunk/f\n"},
     {"put t3 trunk/f", "put t3 trunk/f\n"},
     {"put t4 trunk/f", "put t4 trunk/f\n"},
@@ -33,8 +40,10 @@ enum { HISTORY = sizeof history / sizeof *history };
 
 static void make_texts(struct stock *stock)
 {
-    stock_run(stock, "seq 1 200 >t1; seq 1 210 >t2; seq 5 300 >t3; (seq 1 90; seq 7 400) >t4; : >empty;"
-                     " head -c 500000 /dev/urandom | od -An -tx2 -w40 >big; head -c 300000 /dev/urandom >random");
+    stock_run(stock,
+              "seq 1 200 >t1; seq 1 210 >t2; seq 5 300 >t3; (seq 1 90; seq 7 400) >t4; : >empty;"
+              " head -c 500000 /dev/urandom | od -An -tx2 -w40 >big; head -c 300000 /dev/urandom "
+              ">random");
 }
 
 static void stock_commit(struct stock *stock, const char *edits)
@@ -42,11 +51,13 @@ static void stock_commit(struct stock *stock, const char *edits)
     stock_run(stock, arena_printf(stock->arena, "svnmucc -u ann -m m -U $U/s %s >out", edits).p);
 }
 
-/* With neither zlib, whose streams differ from library to library, nor directory deltas, for which stock searches, every byte is determined. */
+/* With neither zlib, whose streams differ from library to library, nor directory deltas, for which
+ * stock searches, every byte is determined. */
 static void make_plain(struct stock *stock)
 {
-    stock_run(stock, "for r in s v; do printf '[deltification]\\nenable-dir-deltification = false\\n"
-                     "compression = none\\n' >$r/db/fsfs.conf; done");
+    stock_run(stock,
+              "for r in s v; do printf '[deltification]\\nenable-dir-deltification = false\\n"
+              "compression = none\\n' >$r/db/fsfs.conf; done");
 }
 
 static void write_history(struct stock *stock, int format, bool plain)
@@ -73,7 +84,8 @@ static void a_history_is_byte_for_byte_that_of_stock(void **state)
     make_texts(stock);
     for (size_t i = 0; i < sizeof determined / sizeof *determined; i++) {
         write_history(stock, determined[i], true);
-        stock_run(stock, "diff -rq s/db/revs v/db/revs && cmp s/db/current v/db/current && svnadmin verify -q v");
+        stock_run(stock, "diff -rq s/db/revs v/db/revs && cmp s/db/current v/db/current && "
+                         "svnadmin verify -q v");
     }
 }
 
@@ -91,7 +103,8 @@ static void write_random(struct stock *stock, const char *name, bool loaded)
             continue;
         struct txn *txn;
         assert_ok(txn_begin(&txn, fs, rev));
-        assert_ok(mucc_edit(stock, txn, arena_cstr(stock->arena, str_make(edits.p + start, pos - 1 - start))));
+        assert_ok(mucc_edit(stock, txn,
+                            arena_cstr(stock->arena, str_make(edits.p + start, pos - 1 - start))));
         start = pos;
         if (!loaded)
             assert_ok(txn_commit(&rev, NULL, txn, &(struct commit_options){0}));
@@ -111,14 +124,17 @@ static void a_random_history_is_byte_for_byte_that_of_a_stock_load(void **state)
     struct stock *stock = *state;
     for (size_t i = 0; i < sizeof determined / sizeof *determined; i++) {
         stock_run(stock, "rm -rf s v edits text*");
-        stock_run(stock, arena_printf(stock->arena, "%s/tests/unit/fsfs/random-history %zu 250 .", getenv("VARVE_SOURCE"), i).p);
+        stock_run(stock, arena_printf(stock->arena, "%s/tests/unit/fsfs/random-history %zu 250 .",
+                                      getenv("VARVE_SOURCE"), i)
+                             .p);
         stock_create(stock, "s", determined[i], 16);
         stock_create(stock, "v", determined[i], 16);
         if (determined[i] >= 4)
             make_plain(stock);
         stock_run(stock, "svnadmin load -q s <dump");
         write_random(stock, "v", i % 2);
-        stock_run(stock, "diff -rq s/db/revs v/db/revs && cmp s/db/current v/db/current && svnadmin verify -q v");
+        stock_run(stock, "diff -rq s/db/revs v/db/revs && cmp s/db/current v/db/current && "
+                         "svnadmin verify -q v");
     }
 }
 
@@ -130,18 +146,22 @@ static void what_is_not_determined_reads_the_same_and_is_no_larger(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         write_history(stock, others[i], false);
         stock_run(stock, "svnadmin verify -q v");
-        stock_run(stock, "for r in s v; do svnadmin dump -q $r | sed '/^UUID/d; /^....-..-..T..:/d' >$r.dump; done;"
+        stock_run(stock, "for r in s v; do svnadmin dump -q $r | sed '/^UUID/d; "
+                         "/^....-..-..T..:/d' >$r.dump; done;"
                          " cmp s.dump v.dump");
-        stock_run(stock, "for r in s v; do for n in $(seq 0 18); do svnlook tree --show-ids -r $n $r; done |"
-                         " sed 's,/[0-9]*>,>,' >$r.tree; done; cmp s.tree v.tree");
-        stock_run(stock, "test $(du -bs v/db/revs | cut -f 1) -le $(($(du -bs s/db/revs | cut -f 1) * 102 / 100))");
+        stock_run(
+            stock,
+            "for r in s v; do for n in $(seq 0 18); do svnlook tree --show-ids -r $n $r; done |"
+            " sed 's,/[0-9]*>,>,' >$r.tree; done; cmp s.tree v.tree");
+        stock_run(stock, "test $(du -bs v/db/revs | cut -f 1) -le $(($(du -bs s/db/revs | cut -f "
+                         "1) * 102 / 100))");
     }
 }
 
 /* ---- transactions that are behind ---- */
 
-/* A: committed first. B: on the revision before it. CONFLICT: where stock says they do (asked with svnmucc and a pre-commit hook that commits A while
- * B's transaction is open); NULL: both go in. */
+/* A: committed first. B: on the revision before it. CONFLICT: where stock says they do (asked with
+ * svnmucc and a pre-commit hook that commits A while B's transaction is open); NULL: both go in. */
 static const struct {
     const char *a, *b, *conflict;
 } races[] = {
@@ -184,15 +204,18 @@ static void run_race(struct stock *stock, struct fsfs *fs, size_t i)
     mucc_root = "";
     mucc_commit(stock, fs, arena_printf(stock->arena, "mkdir r%zu\n", i).p);
     mucc_root = arena_printf(stock->arena, "/r%zu", i).p;
-    mucc_base = mucc_commit(stock, fs, "mkdir d\nmkdir d/e\nput t1 d/e/g\nput t1 d/f\nps k v d/f\nmkdir x\n");
+    mucc_base = mucc_commit(stock, fs,
+                            "mkdir d\nmkdir d/e\nput t1 d/e/g\nput t1 d/f\nps k v d/f\nmkdir x\n");
     struct txn *b = mucc_txn(stock, fs, races[i].b);
     mucc_commit(stock, fs, races[i].a);
     revnum rev = 0;
     struct err *err = txn_commit(&rev, NULL, b, &options);
     const char *conflict = races[i].conflict;
     if (conflict)
-        assert_err(err, E_FS_CONFLICT,
-                   arena_printf(stock->arena, "Conflict at '%s%s'", mucc_root, conflict[1] ? conflict : "").p);
+        assert_err(
+            err, E_FS_CONFLICT,
+            arena_printf(stock->arena, "Conflict at '%s%s'", mucc_root, conflict[1] ? conflict : "")
+                .p);
     else
         assert_ok(err);
     assert_int_equal(rev, conflict ? 0 : mucc_base + 2);
@@ -222,15 +245,18 @@ static void a_merged_directory_has_the_changes_of_both(void **state)
     make_texts(stock);
     stock_create(stock, "v", 8, 1000);
     struct fsfs *fs = stock_open(stock, "v");
-    mucc_commit(stock, fs, "mkdir d\nput t1 d/b\nput t1 d/d\nput t1 d/f\nps svn:mergeinfo /x:1 d/f\n");
+    mucc_commit(stock, fs,
+                "mkdir d\nput t1 d/b\nput t1 d/d\nput t1 d/f\nps svn:mergeinfo /x:1 d/f\n");
     struct txn *late = mucc_txn(stock, fs, "put t2 d/b\nput t2 d/e\nps svn:mergeinfo /y:1 d/b\n");
     mucc_commit(stock, fs, "put t3 d/a\nrm d/d\nrm d/f\n");
     revnum rev;
     assert_ok(txn_commit(&rev, NULL, late, &options));
     fsfs_close(fs);
     stock_run(stock, "svnadmin verify -q v");
-    assert_str_eq(stock_output(stock, "svnlook tree --full-paths v; svnlook changed v; svnlook cat v d/b | cmp - t2"),
-                  S("/\nd/\nd/a\nd/b\nd/e\nUU  d/b\nA   d/e\n"));
+    assert_str_eq(
+        stock_output(
+            stock, "svnlook tree --full-paths v; svnlook changed v; svnlook cat v d/b | cmp - t2"),
+        S("/\nd/\nd/a\nd/b\nd/e\nUU  d/b\nA   d/e\n"));
     assert_str_eq(stock_output(stock, "strings v/db/revs/0/3 | grep minfo"),
                   S("minfo-cnt: 1\nminfo-here: y\nminfo-cnt: 1\nminfo-cnt: 1\n"));
 }
@@ -302,7 +328,9 @@ static void committers_and_stock_work_at_the_same_time(void **state)
         committers[i] = (struct committer){stock, fs, i, 0};
         assert_int_equal(pthread_create(&threads[i], NULL, committer_run, &committers[i]), 0);
     }
-    stock_run(stock, "for i in 1 2 3 4 5; do svnmucc -m m -u bob -U $U/v mkdir d/s$i >out || exit 1; done");
+    stock_run(
+        stock,
+        "for i in 1 2 3 4 5; do svnmucc -m m -u bob -U $U/v mkdir d/s$i >out || exit 1; done");
     for (int i = 0; i < COMMITTERS; i++) {
         pthread_join(threads[i], NULL);
         assert_int_equal(committers[i].failed, 0);
@@ -340,7 +368,8 @@ static void the_members_of_a_batch_stand_on_each_other(void **state)
     mucc_commit(stock, fs, "mkdir d\nput t1 d/f\nmkdir e\n");
     /* While the write lease is taken, commits gather. */
     enum { N = 6 };
-    static const char *const edits[N] = {"put t2 d/a\n", "put t3 d/b\n", "put t2 d/f\n", "put t3 d/f\n", "rm e\n", "mkdir e/x\n"};
+    static const char *const edits[N] = {"put t2 d/a\n", "put t3 d/b\n", "put t2 d/f\n",
+                                         "put t3 d/f\n", "rm e\n",       "mkdir e/x\n"};
     struct txn *txns[N];
     for (int i = 0; i < N; i++)
         txns[i] = mucc_txn(stock, fs, edits[i]);
@@ -361,7 +390,8 @@ static void the_members_of_a_batch_stand_on_each_other(void **state)
     assert_ok(gathered[4].err);
     assert_err(gathered[5].err, E_FS_CONFLICT, "Conflict at '/e'");
     fsfs_close(fs);
-    assert_str(stock_output(stock, "svnadmin verify -q v; svnlook youngest v; svnlook tree --full-paths v; svnlook cat v d/f | cmp - t2"),
+    assert_str(stock_output(stock, "svnadmin verify -q v; svnlook youngest v; svnlook tree "
+                                   "--full-paths v; svnlook cat v d/f | cmp - t2"),
                "5\n/\nd/\nd/a\nd/b\nd/f\n");
 }
 
@@ -391,12 +421,12 @@ static void what_does_not_verify_is_not_committed(void **state)
 static void a_row_of_the_rep_cache_is_checked_before_it_is_believed(void **state)
 {
     static const char *const rows[] = {
-        "1,3,703,692",    /* another text, of another size */
-        "1,3,703,732",    /* the size is a lie */
-        "1,5,703,732",    /* no text there */
-        "1,99,703,732",   /* no item */
-        "7,3,703,732",    /* no revision */
-        "1,4,743,732",    /* right size, other bytes: as of two texts with one SHA-1 */
+        "1,3,703,692",  /* another text, of another size */
+        "1,3,703,732",  /* the size is a lie */
+        "1,5,703,732",  /* no text there */
+        "1,99,703,732", /* no item */
+        "7,3,703,732",  /* no revision */
+        "1,4,743,732",  /* right size, other bytes: as of two texts with one SHA-1 */
     };
     struct stock *stock = *state;
     make_texts(stock);
@@ -407,16 +437,52 @@ static void a_row_of_the_rep_cache_is_checked_before_it_is_believed(void **state
         mucc_commit(stock, fs, "put t1 f\nput u2 g\n");
         assert_ok(repcache_flush(fs));
         fsfs_close(fs);
-        stock_run(stock, arena_printf(stock->arena,
-                                      "python3 -c \"import sqlite3, hashlib; d = sqlite3.connect('v/db/rep-cache.db');"
-                                      "d.execute('insert into rep_cache values (?,%s)', [hashlib.sha1(open('t2', 'rb').read()).hexdigest()]);"
-                                      "d.commit()\"", rows[i]).p);
+        stock_run(
+            stock,
+            arena_printf(
+                stock->arena,
+                "python3 -c \"import sqlite3, hashlib; d = sqlite3.connect('v/db/rep-cache.db');"
+                "d.execute('insert into rep_cache values (?,%s)', [hashlib.sha1(open('t2', "
+                "'rb').read()).hexdigest()]);"
+                "d.commit()\"",
+                rows[i])
+                .p);
         fs = stock_open(stock, "v");
         mucc_commit(stock, fs, "put t2 h\n");
         fsfs_close(fs);
         stock_run(stock, "svnlook cat v h | cmp - t2; svnlook cat v g | cmp - u2");
-        assert_str(stock_output(stock, "strings v/db/revs/0/2 | grep -c '^text: 2 3 [0-9]* 732'"), "1\n");
+        assert_str(stock_output(stock, "strings v/db/revs/0/2 | grep -c '^text: 2 3 [0-9]* 732'"),
+                   "1\n");
     }
+}
+
+static void after_a_load_that_failed_commits_go_on(void **state)
+{
+    struct stock *stock = *state;
+    make_texts(stock);
+    stock_create(stock, "v", 8, 1000);
+    struct fault_disk *fault = fault_disk_new();
+    struct fsfs *fs;
+    assert_ok(fsfs_open(&fs, stock_path(stock, "v/db"),
+                        &(struct fsfs_options){.disk = fault_disk_ops(fault)}));
+    struct load_commits *load;
+    revnum rev = 0;
+    assert_ok(load_commits_begin(&load, fs));
+    for (int i = 0; i < 3; i++) {
+        struct txn *txn;
+        assert_ok(txn_begin(&txn, fs, rev));
+        assert_ok(mucc_edit(stock, txn, arena_printf(stock->arena, "put t1 lost%d\n", i).p));
+        assert_ok(load_commits_add(&rev, load, txn));
+    }
+    fault_disk_arm(fault, 0);
+    assert_err(load_commits_end(load), EIO, NULL);
+    fault_disk_arm(fault, UINT64_MAX);
+    assert_int_equal(mucc_commit(stock, fs, "put t1 kept\n"), 1);
+    assert_int_equal(mucc_commit(stock, fs, "put t1 again\nput t2 kept\n"), 2);
+    fsfs_close(fs);
+    fault_disk_free(fault);
+    assert_str(stock_output(stock, "svnadmin verify -q v; svnlook tree --full-paths v"),
+               "/\nagain\nkept\n");
 }
 
 int main(void)
@@ -432,6 +498,7 @@ int main(void)
         STOCK_TEST(the_members_of_a_batch_stand_on_each_other),
         STOCK_TEST(what_does_not_verify_is_not_committed),
         STOCK_TEST(a_row_of_the_rep_cache_is_checked_before_it_is_believed),
+        STOCK_TEST(after_a_load_that_failed_commits_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

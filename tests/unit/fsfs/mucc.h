@@ -3,7 +3,8 @@
  *
  *   mkdir P | touch P | put FILE P | rm P | cp REV FROM P | ps NAME VALUE P | pd NAME P
  *
- * Words have no spaces but '_' stands for one in VALUE. FILE is in the test's folder. REV may be B, mucc_base. */
+ * Words have no spaces but '_' stands for one in VALUE. FILE is in the test's folder. REV may be B,
+ * mucc_base. */
 #ifndef VARVE_TESTS_FSFS_MUCC_H
 #define VARVE_TESTS_FSFS_MUCC_H
 
@@ -23,7 +24,8 @@ static struct str mucc_path(struct stock *stock, struct str word)
 static struct err *mucc_put(struct stock *stock, struct txn *txn, struct str file, struct str path)
 {
     AUTO_BUF(content);
-    assert_ok(file_read_all(&content, arena_printf(stock->arena, "%s/%.*s", stock->root, STR(file)).p, 1u << 30));
+    assert_ok(file_read_all(
+        &content, arena_printf(stock->arena, "%s/%.*s", stock->root, STR(file)).p, 1u << 30));
     const struct txn_node *there;
     TRY(txn_find(&there, txn, path));
     if (!there)

@@ -62,7 +62,8 @@ static void errors_name_path_and_transaction(void **state)
     struct stock *stock = *state;
     struct fsfs *fs = make_repository(stock);
     struct txn *txn = begin(fs);
-    const char *in = arena_printf(stock->arena, "transaction '%.*s', path '/no'", STR(txn_name(txn))).p;
+    const char *in =
+        arena_printf(stock->arena, "transaction '%.*s', path '/no'", STR(txn_name(txn))).p;
     struct txn_text *text;
     assert_err(txn_delete(txn, S("/no")), E_FS_NOT_FOUND, in);
     assert_err(txn_make_dir(txn, S("/no/d")), E_FS_NOT_FOUND, "path '/no/d'");
@@ -86,10 +87,12 @@ static void a_wrong_base_or_result_checksum_is_told(void **state)
     struct txn_text *text;
     uint8_t wrong[MD5_SIZE] = {1}, right[MD5_SIZE];
     md5_of(right, stock_file(stock, "t1"));
-    assert_err(txn_text_begin(&text, txn, S("/d/f"), wrong), E_CHECKSUM_MISMATCH, "Base checksum mismatch on '/d/f'");
+    assert_err(txn_text_begin(&text, txn, S("/d/f"), wrong), E_CHECKSUM_MISMATCH,
+               "Base checksum mismatch on '/d/f'");
     assert_ok(txn_text_begin(&text, txn, S("/d/f"), right));
     assert_ok(txn_text_write(text, S("new")));
-    assert_err(txn_text_end(text, wrong, NULL), E_CHECKSUM_MISMATCH, "Checksum mismatch for '/d/f'");
+    assert_err(txn_text_end(text, wrong, NULL), E_CHECKSUM_MISMATCH,
+               "Checksum mismatch for '/d/f'");
     revnum rev;
     assert_err(txn_commit(&rev, NULL, txn, &plain), E_FS_GENERAL, NULL);
     fsfs_close(fs);
@@ -112,7 +115,8 @@ static void changes_fold(void **state)
         {"rm d/f\nput t2 d/f\nrm d/f\n", "delete-file false false false /d/f\n\n"},
         {"put t1 d/e/n\nput t2 d-e\nrm d/e\nmkdir d/e\n",
          "add-file true false false /d-e\n\nreplace-dir false false false /d/e\n\n"},
-        {"cp 1 d x\nput t2 x/f\n", "add-dir false false false /x\n1 /d\nmodify-file true false false /x/f\n\n"},
+        {"cp 1 d x\nput t2 x/f\n",
+         "add-dir false false false /x\n1 /d\nmodify-file true false false /x/f\n\n"},
         {"cp 1 d/f d/e\n", "replace-file false false false /d/e\n1 /d/f\n"},
         {"ps svn:mergeinfo /a:1 d\n", "modify-dir false true true /d\n\n"},
         {"pd nothing d/f\n", ""},
@@ -171,8 +175,11 @@ static void a_delta_is_applied_to_the_present_text(void **state)
     stock_run(stock, "seq 1 900000 >large; (echo first; seq 1 3 900000; seq 5 899999) >larger");
     struct txn *txn = begin(fs);
     assert_ok(mucc_edit(stock, txn, "put large d/l\n"));
-    static const char *const steps[][3] = {{"/d/f", "t1", "t2"}, {"/d/f", "t2", "empty"}, {"/d/f", "empty", "t3"},
-                                           {"/d/l", "large", "larger"}, {"/d/l", "larger", "t1"}};
+    static const char *const steps[][3] = {{"/d/f", "t1", "t2"},
+                                           {"/d/f", "t2", "empty"},
+                                           {"/d/f", "empty", "t3"},
+                                           {"/d/l", "large", "larger"},
+                                           {"/d/l", "larger", "t1"}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         AUTO_BUF(document);
         struct svndiff_params params = {2, 0};
@@ -191,7 +198,9 @@ static void a_delta_is_applied_to_the_present_text(void **state)
     revnum rev;
     assert_ok(txn_commit(&rev, NULL, txn, &plain));
     fsfs_close(fs);
-    stock_run(stock, "svnadmin verify -q v && svnlook cat v d/f | cmp - t3 && svnlook cat v d/l | cmp - t1");
+    stock_run(
+        stock,
+        "svnadmin verify -q v && svnlook cat v d/f | cmp - t3 && svnlook cat v d/l | cmp - t1");
 }
 
 static void texts_may_arrive_interleaved(void **state)
@@ -200,7 +209,9 @@ static void texts_may_arrive_interleaved(void **state)
     enum { COUNT = sizeof names / sizeof *names, PIECE = 100000 };
     struct stock *stock = *state;
     struct fsfs *fs = make_repository(stock);
-    stock_run(stock, "head -c 9000000 /dev/urandom >la; seq 1 1500000 >lb; head -c 5000001 /dev/urandom >lc");
+    stock_run(
+        stock,
+        "head -c 9000000 /dev/urandom >la; seq 1 1500000 >lb; head -c 5000001 /dev/urandom >lc");
     struct txn *txn = begin(fs);
     struct txn_text *texts[COUNT];
     struct str rest[COUNT];
@@ -228,7 +239,8 @@ static void texts_may_arrive_interleaved(void **state)
     revnum rev;
     assert_ok(txn_commit(&rev, NULL, txn, &plain));
     fsfs_close(fs);
-    stock_run(stock, "svnadmin verify -q v; for f in la t1 lb t2 lc empty; do svnlook cat v $f | cmp - $f || exit 1; done");
+    stock_run(stock, "svnadmin verify -q v; for f in la t1 lb t2 lc empty; do svnlook cat v $f | "
+                     "cmp - $f || exit 1; done");
 }
 
 static uint64_t stored_bytes(struct stock *stock)
@@ -243,10 +255,13 @@ static void an_equal_text_is_stored_once(void **state)
     struct stock *stock = *state;
     struct fsfs *fs = make_repository(stock);
     stock_run(stock, "head -c 6000000 /dev/urandom >l; head -c 100000 /dev/urandom >s");
-    mucc_commit(stock, fs, "put l d/l1\nput s d/s1\nput l d/l2\nput s d/s2\nput l d/l3\nput t1 d/t\n");
+    mucc_commit(stock, fs,
+                "put l d/l1\nput s d/s1\nput l d/l2\nput s d/s2\nput l d/l3\nput t1 d/t\n");
     assert_in_range(stored_bytes(stock), 6100000, 6110000);
     fsfs_close(fs);
-    stock_run(stock, "svnadmin verify -q v; for i in l1 l2 l3; do svnlook cat v d/$i | cmp - l || exit 1; done");
+    stock_run(
+        stock,
+        "svnadmin verify -q v; for i in l1 l2 l3; do svnlook cat v d/$i | cmp - l || exit 1; done");
 }
 
 static void an_abandoned_text_leaves_nothing(void **state)
@@ -280,17 +295,24 @@ static void stock_sees_a_spilled_transaction(void **state)
         stock_create(stock, "v", (int)format, 1000);
         struct fsfs *fs = stock_open(stock, "v");
         mucc_commit(stock, fs, "mkdir d\nmkdir d/e\nput t1 d/f\nps k v d\nput t3 d/e/g\n");
-        struct txn *txn = mucc_txn(stock, fs, "put t2 d/f\nput t3 n\nrm d/e/g\nps p q n\ncp 1 d c\nput t1 c/e/g\n");
+        struct txn *txn = mucc_txn(
+            stock, fs, "put t2 d/f\nput t3 n\nrm d/e/g\nps p q n\ncp 1 d c\nput t1 c/e/g\n");
         assert_ok(txn_spill(txn));
-        struct str seen = stock_output(
-            stock, arena_printf(stock->arena,
-                                "T=%.*s; svnlook tree --full-paths -t $T v; svnlook changed --copy-info -t $T v; svnlook log -t $T v;"
-                                " svnlook cat -t $T v d/f | cmp - t2; svnlook cat -t $T v c/e/g | cmp - t1; svnlook pg -t $T v p n",
-                                STR(txn_name(txn))).p);
-        assert_str_eq(seen, S("/\nc/\nc/e/\nc/e/g\nc/f\nd/\nd/e/\nd/f\nn\n"
-                              "A + c/\n    (from d/:r1)\nU   c/e/g\nD   d/e/g\nU   d/f\nA   n\nm\nq"));
+        struct str seen =
+            stock_output(stock, arena_printf(stock->arena,
+                                             "T=%.*s; svnlook tree --full-paths -t $T v; svnlook "
+                                             "changed --copy-info -t $T v; svnlook log -t $T v;"
+                                             " svnlook cat -t $T v d/f | cmp - t2; svnlook cat -t "
+                                             "$T v c/e/g | cmp - t1; svnlook pg -t $T v p n",
+                                             STR(txn_name(txn)))
+                                    .p);
+        assert_str_eq(seen,
+                      S("/\nc/\nc/e/\nc/e/g\nc/f\nd/\nd/e/\nd/f\nn\n"
+                        "A + c/\n    (from d/:r1)\nU   c/e/g\nD   d/e/g\nU   d/f\nA   n\nm\nq"));
         txn_abort(txn);
-        assert_str(stock_output(stock, "svnadmin lstxns v; ls v/db/transactions; test ! -e v/db/txn-protorevs || ls v/db/txn-protorevs"), "");
+        assert_str(stock_output(stock, "svnadmin lstxns v; ls v/db/transactions; test ! -e "
+                                       "v/db/txn-protorevs || ls v/db/txn-protorevs"),
+                   "");
         fsfs_close(fs);
     }
 }
@@ -301,15 +323,18 @@ static void a_hook_may_change_properties_of_a_spilled_transaction(void **state)
     struct fsfs *fs = make_repository(stock);
     struct txn *txn = mucc_txn(stock, fs, "put t2 d/f\n");
     assert_ok(txn_spill(txn));
-    stock_run(stock, arena_printf(stock->arena, "echo -n changed >log; svnadmin setrevprop -t %.*s v svn:log log",
-                                  STR(txn_name(txn))).p);
+    stock_run(stock, arena_printf(stock->arena,
+                                  "echo -n changed >log; svnadmin setrevprop -t %.*s v svn:log log",
+                                  STR(txn_name(txn)))
+                         .p);
     assert_ok(txn_unspill_changes(txn));
     assert_str_eq(*txn_revprop(txn, S("svn:log")), S("changed"));
     assert_str_eq(*txn_revprop(txn, S("svn:author")), S("ann"));
     revnum rev;
     assert_ok(txn_commit(&rev, NULL, txn, &plain));
     fsfs_close(fs);
-    assert_str(stock_output(stock, "svnadmin verify -q v; svnlook log v; svnadmin lstxns v"), "changed\n");
+    assert_str(stock_output(stock, "svnadmin verify -q v; svnlook log v; svnadmin lstxns v"),
+               "changed\n");
 }
 
 /* What a stock commit has made when its pre-commit hook runs. */
@@ -323,9 +348,12 @@ static void a_transaction_of_stock_is_read_and_committed(void **state)
         struct fsfs *fs = stock_open(stock, "v");
         mucc_commit(stock, fs, "mkdir d\nmkdir d/e\nput t1 d/f\nps k v d\nput t3 d/e/g\n");
         stock_status(stock, NULL,
-                     "printf '#!/bin/sh\\ncp -r $1/db $1/../kept\\nexit 1\\n' >v/hooks/pre-commit; chmod +x v/hooks/pre-commit;"
-                     "svnmucc -u ann -m late -U $U/v put t2 d/f put t3 n rm d/e/g propset p q n propset k w d cp 1 d c put t1 c/e/g"
-                     " >out 2>&1; cp -r kept/transactions kept/txn-protorevs v/db/ 2>out; rm v/hooks/pre-commit");
+                     "printf '#!/bin/sh\\ncp -r $1/db $1/../kept\\nexit 1\\n' >v/hooks/pre-commit; "
+                     "chmod +x v/hooks/pre-commit;"
+                     "svnmucc -u ann -m late -U $U/v put t2 d/f put t3 n rm d/e/g propset p q n "
+                     "propset k w d cp 1 d c put t1 c/e/g"
+                     " >out 2>&1; cp -r kept/transactions kept/txn-protorevs v/db/ 2>out; rm "
+                     "v/hooks/pre-commit");
         AUTO_ARENA(arena);
         struct str *names;
         size_t n;
@@ -340,9 +368,11 @@ static void a_transaction_of_stock_is_read_and_committed(void **state)
         assert_ok(txn_commit(&rev, NULL, txn, &plain));
         assert_int_equal(rev, 2);
         fsfs_close(fs);
-        assert_str(stock_output(stock, "svnadmin verify -q v; svnadmin lstxns v; svnlook tree --full-paths v; svnlook changed v;"
+        assert_str(stock_output(stock, "svnadmin verify -q v; svnadmin lstxns v; svnlook tree "
+                                       "--full-paths v; svnlook changed v;"
                                        " svnlook cat v n | cmp - t3; svnlook pg v k d"),
-                   "/\nc/\nc/e/\nc/e/g\nc/f\nd/\nd/e/\nd/f\nn\nA   c/\nU   c/e/g\n_U  d/\nD   d/e/g\nU   d/f\nA   n\nw");
+                   "/\nc/\nc/e/\nc/e/g\nc/f\nd/\nd/e/\nd/f\nn\nA   c/\nU   c/e/g\n_U  d/\nD   "
+                   "d/e/g\nU   d/f\nA   n\nw");
     }
 }
 
@@ -352,7 +382,8 @@ static void a_transaction_that_is_not_there_is_named(void **state)
     struct fsfs *fs = make_repository(stock);
     struct txn *txn;
     assert_err(txn_load(&txn, fs, S("1-9")), E_FS_NO_SUCH_TRANSACTION, "No such transaction '1-9'");
-    assert_err(txn_load(&txn, fs, S("../x")), E_FS_NO_SUCH_TRANSACTION, "No such transaction '../x'");
+    assert_err(txn_load(&txn, fs, S("../x")), E_FS_NO_SUCH_TRANSACTION,
+               "No such transaction '../x'");
     fsfs_close(fs);
 }
 
