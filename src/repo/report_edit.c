@@ -268,7 +268,8 @@ static struct err *enter(struct report_edit *r, const struct pair *at, uint64_t 
     *f = (struct frame){.up = r->top, .mark = mark, .number = number, .at = *at};
     f->at.edit_path = arena_str(r->stack, at->edit_path);
     f->at.t_path = arena_str(r->stack, at->t_path);
-    f->at.s_path = s ? arena_str(r->stack, at->s_path) : (struct str){0};
+    if (at->s_path.p) /* also where the client starts empty: what it reports below is looked up there */
+        f->at.s_path = arena_str(r->stack, at->s_path);
     r->top = f;
     TRY(noderev_of(&t, r, &at->t));
     TRY(push_props(r, true, number, at, s, t));
@@ -429,7 +430,7 @@ static struct pair child_pair(struct report_edit *r, const struct frame *f, stru
         .wc_depth = below(f->at.wc_depth),
         .requested = below(f->at.requested),
     };
-    if (s || (f->at.s_path.p && f->s_dir))
+    if (f->at.s_path.p)
         at.s_path = path_join(f->at.s_path, name, r->step);
     return at;
 }
