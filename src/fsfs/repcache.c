@@ -4,6 +4,7 @@
 #include "fsfs/repcache_int.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,8 +12,10 @@ enum {
     LINGER_MS = 250, /* the writer waits so long for more commits to share its transaction */
     ROWS_NOW = 4096, /* ... unless so many rows are there */
     ROWS_WAITING_MAX = 1 << 18, /* whoever offers more waits for the writer */
-    TRUST_MS = 1000,            /* how long "not in the file" is believed without asking it */
+    TRUST_MS = 1000,            /* how long the file is believed not to have changed */
     KNOWN_MAX = 1 << 21,        /* hashes; their set takes 32 MiB then */
+    SCAN_AFTER = 256,       /* absent rows that we asked the file for before we read all of it */
+    SCAN_BYTES_EACH = 4096, /* ... and how much of the file each of them is worth */
 };
 
 /* Rows with an index by hash: open addressing, a slot holds the row's number + 1. */
@@ -23,13 +26,19 @@ struct batch {
     size_t slots_cap; /* a power of two, at least twice N */
 };
 
-/* The first eight bytes of every hash that is in the file; complete only while we alone have
- * written to it. */
+/* Tells one state of the file from another; all zero: no file. */
+struct file_stamp {
+    int64_t changed_ns, size;
+    uint64_t inode;
+};
+
+/* The first eight bytes of every hash that is in the file, as long as the file is as we know it. */
 struct known {
     uint64_t *slots; /* 0: free */
     size_t n, cap;
     bool complete;
-    int64_t checked_ms; /* when we last knew that */
+    struct file_stamp stamp;
+    int64_t checked_ms; /* when the file was last seen to have it */
 };
 
 struct repcache {
@@ -47,6 +56,7 @@ struct repcache {
     pthread_mutex_t reader_mutex; /* over these */
     struct repcache_db *reader;
     bool reader_broken;
+    int64_t absent; /* rows asked for and not found since the file was last read whole */
 };
 
 /* ---- hashes ---- */
@@ -128,8 +138,9 @@ static void known_add(struct known *k, const uint8_t sha1[SHA1_SIZE])
         return;
     }
     if (2 * k->n >= k->cap) {
-        struct known larger = {
-            .cap = k->cap ? 2 * k->cap : 1024, .complete = true, .checked_ms = k->checked_ms};
+        struct known larger = *k;
+        larger.n = 0;
+        larger.cap = k->cap ? 2 * k->cap : 1024;
         larger.slots = mem_zalloc(larger.cap * sizeof *larger.slots);
         for (size_t i = 0; i < k->cap; i++)
             if (k->slots[i])
@@ -150,6 +161,47 @@ static bool known_has(const struct known *k, const uint8_t sha1[SHA1_SIZE])
         if (k->slots[slot] == hash)
             return true;
     return false;
+}
+
+static struct file_stamp stamp_take(const struct repcache *rc)
+{
+    struct stat st;
+    if (stat(rc->path, &st) != 0)
+        return (struct file_stamp){0};
+    return (struct file_stamp){.changed_ns =
+                                   st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec,
+                               .size = st.st_size,
+                               .inode = st.st_ino};
+}
+
+static bool stamp_eq(const struct file_stamp *a, const struct file_stamp *b)
+{
+    return a->changed_ns == b->changed_ns && a->size == b->size && a->inode == b->inode;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whether the set of hashes can be believed; one that cannot is dropped. While our own writer is at
+ * work it is: the writer notices what others did before it. MUTEX is held. */
+static bool known_is_current(struct repcache *rc)
+{
+    struct known *k = &rc->known;
+    if (!k->complete || rc->writing.n)
+        return k->complete;
+    if (k->stamp.inode && now_ms() - k->checked_ms <= TRUST_MS)
+        return true;
+    struct file_stamp stamp = stamp_take(rc);
+    if (!stamp_eq(&stamp, &k->stamp)) {
+        known_forget(k);
+        return false;
+    }
+    k->checked_ms = now_ms();
+    return true;
 }
 
 /* ---- life ---- */
@@ -173,13 +225,6 @@ void repcache_init(struct fsfs *fs)
     fs->repcache = rc;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Say once that the file can't be used; all goes on without it. MUTEX is held. */
 static void warn(struct repcache *rc, const struct err *err)
 {
@@ -198,13 +243,16 @@ static int row_cmp(const void *a, const void *b)
 
 /* Write what is in `writing`; called without the mutex: nobody else changes it, and finders only
  * read the index. */
-static struct err *write_rows(struct repcache *rc, struct repcache_db **db, bool *foreign)
+static struct err *write_rows(struct repcache *rc, struct repcache_db **db, struct file_stamp known,
+                              bool *foreign)
 {
     bool made = true;
     *foreign = false;
     if (!*db) {
+        struct file_stamp before = stamp_take(rc);
         TRY(repcache_db_open_or_make(db, &made, rc->path, rc->format));
-        *foreign = !made; /* rows may be there that we do not know */
+        /* Rows may be there that we do not know. */
+        *foreign = !made && (!before.inode || !stamp_eq(&before, &known));
     }
     /* In the order of the table, so that each of its pages is touched once. */
     struct repcache_row *sorted = mem_alloc(rc->writing.n * sizeof *sorted);
@@ -241,12 +289,14 @@ static void *writer_run(void *arg)
     while (writer_wait(rc)) {
         rc->writing = rc->waiting;
         rc->waiting = (struct batch){0};
+        struct file_stamp known = rc->known.stamp;
         pthread_mutex_unlock(&rc->mutex);
         bool foreign;
-        struct err *err = write_rows(rc, &db, &foreign);
+        struct err *err = write_rows(rc, &db, known, &foreign);
         pthread_mutex_lock(&rc->mutex);
         if (foreign || err)
             known_forget(&rc->known);
+        rc->known.stamp = stamp_take(rc);
         rc->known.checked_ms = now_ms();
         if (err && err->code != E_SQLITE_BUSY)
             rc->writer_broken = true;
@@ -381,24 +431,60 @@ static enum answer find_in_memory(struct repcache_row *out, struct repcache *rc,
     if (row) {
         *out = *row;
         answer = ANSWER_YES;
-    } else if (rc->known.complete && now_ms() - rc->known.checked_ms <= TRUST_MS &&
-               !known_has(&rc->known, sha1)) {
+    } else if (known_is_current(rc) && !known_has(&rc->known, sha1)) {
         answer = ANSWER_NO;
     }
     pthread_mutex_unlock(&rc->mutex);
     return answer;
 }
 
-/* There is no file: until somebody makes one everything is known that is in it. Not trusted before
- * our writer has made it: to look for a file costs nothing. */
+/* There is no file: all is known that is in it. */
 static void know_empty(struct repcache *rc)
 {
     pthread_mutex_lock(&rc->mutex);
-    if (!rc->has_writer && !rc->known.complete) {
-        known_forget(&rc->known);
-        rc->known.complete = true;
+    if (!rc->has_writer && !rc->known.complete)
+        rc->known = (struct known){.complete = true};
+    pthread_mutex_unlock(&rc->mutex);
+}
+
+static struct err *known_add_row(void *arg, const struct repcache_row *row)
+{
+    known_add(arg, row->sha1);
+    return NULL;
+}
+
+/* Read all hashes, so that absent ones need no more questions to the file: unless somebody writes
+ * meanwhile, or there are too many. READER_MUTEX is held. */
+static void know_all(struct repcache *rc)
+{
+    struct known all = {.complete = true, .stamp = stamp_take(rc), .checked_ms = now_ms()};
+    struct err *err = repcache_db_each(rc->reader, known_add_row, &all);
+    pthread_mutex_lock(&rc->mutex);
+    struct file_stamp after = stamp_take(rc);
+    if (!err && all.complete && !rc->known.complete && rc->writing.n == 0 &&
+        stamp_eq(&after, &all.stamp)) {
+        for (size_t i = 0; i < rc->waiting.n; i++)
+            known_add(&all, rc->waiting.rows[i].sha1);
+        rc->known = all;
+    } else {
+        known_forget(&all);
     }
     pthread_mutex_unlock(&rc->mutex);
+    err_free(err); /* who needs all rows will meet it */
+}
+
+static struct err *find_in_reader(struct repcache_row *out, bool *found, struct repcache *rc,
+                                  const uint8_t sha1[SHA1_SIZE])
+{
+    TRY(repcache_db_find(out, found, rc->reader, sha1));
+    if (*found || ++rc->absent < SCAN_AFTER)
+        return NULL;
+    struct file_stamp stamp = stamp_take(rc);
+    if (rc->absent * SCAN_BYTES_EACH >= stamp.size) {
+        rc->absent = 0;
+        know_all(rc);
+    }
+    return NULL;
 }
 
 static struct err *find_in_file(struct repcache_row *out, bool *found, struct repcache *rc,
@@ -410,7 +496,7 @@ static struct err *find_in_file(struct repcache_row *out, bool *found, struct re
     if (!rc->reader)
         TRY(repcache_db_open(&rc->reader, rc->path));
     if (rc->reader)
-        return repcache_db_find(out, found, rc->reader, sha1);
+        return find_in_reader(out, found, rc, sha1);
     know_empty(rc);
     return NULL;
 }

@@ -156,6 +156,31 @@ static void rows_that_others_add_are_found_in_the_end(void **state)
     fsfs_close(fs);
 }
 
+/* After many absent rows the whole file is read; then it need not be asked, until it changes. */
+static void a_file_that_was_read_whole_is_watched(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *other = stock_open(stock, "r");
+    offer(other, 0, 500);
+    assert_ok(repcache_flush(other));
+    struct fsfs *fs = stock_open(stock, "r");
+    for (uint64_t i = 1000; i < 2000; i++)
+        assert_false(has(fs, i));
+    for (uint64_t i = 0; i < 500; i++)
+        assert_true(has(fs, i));
+    offer(fs, 1000, 1100); /* our own rows do not end it */
+    assert_ok(repcache_flush(fs));
+    assert_true(has(fs, 1050));
+    assert_false(has(fs, 1100));
+    offer(other, 2000, 2001);
+    fsfs_close(other);
+    usleep(1100 * 1000); /* as long as an answer may be old */
+    assert_true(has(fs, 2000));
+    assert_true(has(fs, 1050));
+    fsfs_close(fs);
+}
+
 static void a_row_that_is_there_stays(void **state)
 {
     struct stock *stock = *state;
@@ -302,6 +327,7 @@ int main(void)
         STOCK_TEST(a_new_table_has_stocks_schema),
         STOCK_TEST(stocks_rows_are_found),
         STOCK_TEST(rows_that_others_add_are_found_in_the_end),
+        STOCK_TEST(a_file_that_was_read_whole_is_watched),
         STOCK_TEST(a_row_that_is_there_stays),
         STOCK_TEST(all_rows_are_visited_until_an_error),
         STOCK_TEST(a_damaged_database_is_as_good_as_empty),
