@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base.h - which earlier text a new one is stored against, and the bytes of the stored item.
  *
- * The choice is Subversion's skip-delta rule (formats.md 6.1), so that chains stay as short as its
+ * The choice is Subversion's skip-delta rule, so that chains stay as short as its
  * own and repositories as small. */
 #ifndef VARVE_FSFS_BASE_H
 #define VARVE_FSFS_BASE_H

@@ -18,7 +18,7 @@ static const char rev0_physical[] = "PLAIN\nEND\nENDREP\n"
                                     "17 107\n";
 
 /* The same with item numbers, followed by both indexes in their default page sizes and the footer;
- * formats.md 8.3 takes it apart. */
+ * docs/formats/fsfs.md takes such a file apart. */
 static const char rev0_logical[] =
     "PLAIN\nEND\nENDREP\n"
     "id: 0.0.r0/2\n"

@@ -18,7 +18,7 @@ enum { FSFS_FORMAT_MIN = 1, FSFS_FORMAT_MAX = 8, FSFS_DEFAULT_SHARD_SIZE = 1000 
 
 enum compression { COMPRESS_NONE, COMPRESS_LZ4, COMPRESS_ZLIB };
 
-/* What fsfs.conf says (config.md 6), with the defaults of the format. */
+/* What fsfs.conf says, with the defaults of the format. */
 struct fsfs_config {
     bool rep_sharing, dir_deltification, props_deltification;
     int64_t max_deltification_walk, max_linear_deltification;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* id.h - the ids of node-revisions and transactions (formats.md 4).
+/* id.h - the ids of node-revisions and transactions (docs/formats/fsfs.md).
  *
  *   <node-id> "." <copy-id> "." ( "r" <rev> "/" <item> | "t" <txn> )
  *

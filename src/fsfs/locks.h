@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* locks.h - path locks, kept in files that stock tools share (formats.md 13). */
+/* locks.h - path locks, kept in files that stock tools share. */
 #ifndef VARVE_FSFS_LOCKS_H
 #define VARVE_FSFS_LOCKS_H
 
@@ -23,7 +23,7 @@ struct err *lock_get(struct lock *out, bool *found, struct fsfs *fs, struct str 
 struct err *locks_below(struct lock **out, size_t *n, struct fsfs *fs, struct str path,
                         struct arena *arena);
 /* May USER, holding TOKENS (lock tokens), change PATH (RECURSIVE: and all below)?
- * E_FS_LOCK_OWNER_MISMATCH, E_FS_BAD_LOCK_TOKEN, E_FS_NO_USER with the texts of errors.md. Called
+ * E_FS_LOCK_OWNER_MISMATCH, E_FS_BAD_LOCK_TOKEN, E_FS_NO_USER with the texts of stock tools. Called
  * under LEASE_WRITE by commits. */
 struct err *locks_allow(struct fsfs *fs, struct str path, bool recursive, struct str user,
                         const struct str *tokens, size_t n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noderev.h - one node-revision: a file or directory as it is since one revision (formats.md 5).
+/* noderev.h - one node-revision: a file or directory as it is since one revision
+ * (docs/formats/fsfs.md).
  *
  *   id: 3-2.0.r4/5 LF  type: file LF  [pred: id LF]  count: n LF  [text: rep LF]  [props: rep LF]
  *   cpath: /a LF  [copyfrom: rev path LF]  [copyroot: rev path LF]  [minfo-cnt: n LF]  [minfo-here:
@@ -55,7 +56,7 @@ void noderev_format(struct buf *out, const struct noderev *noderev, int format);
 
 enum { REP_STR_MAX = 5 * 21 + 32 + 40 + 64 };
 struct err *rep_parse(struct rep *out, struct str text);
-/* IS_PROPS and IS_DIR decide which of sha1 and uniquifier stand (formats.md 5.1). */
+/* IS_PROPS and IS_DIR decide which of sha1 and uniquifier stand. */
 void rep_format(struct buf *out, const struct rep *rep, int format, bool is_dir_text,
                 bool is_props);
 /* Same stored bytes and uniquifier: what "contents changed?" means. */

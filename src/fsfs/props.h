@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* props.h - property lists, and the hash dump that stores them (formats.md 2).
+/* props.h - property lists, and the hash dump that stores them.
  *
  *   { "K " keylen LF key LF "V " vallen LF value LF }* "END" LF
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* repcache.h - rep-cache.db: which representation holds a text with a given SHA-1 (formats.md 6.2).
+/* repcache.h - rep-cache.db: which representation holds a text with a given SHA-1.
  *
  * The table is an accelerator that may be stale, foreign or damaged: whoever uses a row checks the
  * representation's existence, size and bytes first. Rows are written after the commit by a

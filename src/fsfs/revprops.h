@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* revprops.h - revision properties, loose and packed (formats.md 10.1).
+/* revprops.h - revision properties, loose and packed.
  *
  * Lists are cached with the stamp of their folder: a reader pays one stat a shard and request, not
  * one open a revision. */

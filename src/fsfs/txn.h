@@ -11,7 +11,7 @@
  * -> txn_commit | txn_abort
  *
  * Paths are absolute and canonical. One thread at a time. Ids, copy-ids, copyroots, counts and
- * mergeinfo counters follow formats.md 4 and 5. */
+ * mergeinfo counters are those that stock tools give. */
 #ifndef VARVE_FSFS_TXN_H
 #define VARVE_FSFS_TXN_H
 
@@ -71,7 +71,7 @@ struct err *txn_set_prop(struct txn *txn, struct str path, struct str name,
 /* Make PATH mutable and record "modified" without a difference (an open-file or touch that a client
  * sends still makes no change: not called then). */
 
-/* A new text for the file PATH. Push fulltext; the delta base is chosen by formats.md 6.1. BASE_MD5
+/* A new text for the file PATH. Push fulltext; the delta base is chosen by base.h. BASE_MD5
  * (may be NULL) is checked against the present text: E_CHECKSUM_MISMATCH "Base checksum mismatch on
  * '/p'". One text at a time may be open per file, many per transaction: those that are small are
  * held in memory until closed, a large one streams into the draft, a second large one into a side
@@ -92,7 +92,7 @@ struct err *txn_delta_begin(struct txn_text **out, struct txn *txn, struct str p
 struct err *txn_delta_write(struct txn_text *text,
                             struct str svndiff_bytes); /* txn_text_end ends it too */
 
-/* The changed paths, folded and sorted by path (formats.md 7.1). */
+/* The changed paths, folded and sorted by path. */
 struct err *txn_changes(struct changes **out, struct txn *txn); /* one reference */
 
 /* ---- other processes' eyes ---- */

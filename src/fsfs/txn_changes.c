@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The changed paths of a transaction, folded as they happen (formats.md 7.1). */
+/* The changed paths of a transaction, folded as they happen. */
 #include "base/path.h"
 #include "fsfs/txn_int.h"
 #include <stdlib.h>

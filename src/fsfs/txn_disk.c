@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transactions in the layout on disk that other processes know (formats.md 11): written for hooks,
+/* Transactions in the layout on disk that other processes know: written for hooks,
  * read for svnlook -t and the like.
  *
  *   transactions/<txn>.txn/  props  changes  next-ids  node.<nid>.<cid>[.children|.props]  itemidx

@@ -244,7 +244,7 @@ static struct err *is_own_copyroot(bool *out, struct txn *txn, const struct node
     return NULL;
 }
 
-/* The copy-id that the mutable form of CHILD takes; see formats.md 4.1. */
+/* The copy-id that the mutable form of CHILD takes. */
 static struct err *copy_id_for(struct id_part *out, struct txn *txn, const struct txn_step *parent,
                                const struct txn_step *child, bool own_copyroot)
 {

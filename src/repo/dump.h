@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump.h - a repository as a dump stream, and a dump stream as revisions (formats.md 14). */
+/* dump.h - a repository as a dump stream, and a dump stream as revisions (docs/formats/dump.md). */
 #ifndef VARVE_REPO_DUMP_H
 #define VARVE_REPO_DUMP_H
 

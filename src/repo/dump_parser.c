@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump_parser.c - dump streams, pulled record by record (formats.md 14).
+/* dump_parser.c - dump streams, pulled record by record (docs/formats/dump.md).
  *
  *   header line LF ... LF  [property block] [text] LF*
  *

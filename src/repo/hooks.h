@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hooks.h - the administrator's programs in hooks/ (hooks.md).
+/* hooks.h - the administrator's programs in hooks/ (docs/admin.md).
  *
  * Each function runs one hook if it is there: a regular file (or a link to one) that can be executed, directly and without a shell, with an environment of
  * only what conf/hooks-env says. A start- or pre-hook that ends with another status than 0 refuses: E_REPOS_HOOK_FAILURE "Commit blocked by pre-commit hook (exit code

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mergeinfo.h - the svn:mergeinfo grammar, arithmetic on it, and its lookup in a tree (formats.md 15, 5.3). */
+/* mergeinfo.h - the svn:mergeinfo grammar, arithmetic on it, and its lookup in a tree. */
 #ifndef VARVE_REPO_MERGEINFO_H
 #define VARVE_REPO_MERGEINFO_H
 

@@ -22,7 +22,7 @@ bool repo_is_at(const char *path);
 struct repo_create_options {
     struct fsfs_create_options fs;
 };
-/* Make a repository in PATH, which is absent or an empty folder: conf/, hooks/, locks/, db/, README.txt, format (config.md 1, hooks.md 8).
+/* Make a repository in PATH, which is absent or an empty folder: conf/, hooks/, locks/, db/, README.txt, format.
  * Errors: E_DIR_NOT_EMPTY "'X' exists and is non-empty", E_REPOS_BAD_ARGS "'X' is a subdirectory of an existing repository rooted at 'Y'". */
 struct err *repo_create(const char *path, const struct repo_create_options *options);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_config.h - what conf/svnserve.conf says of who may do what (config.md 3), and the password file.
+/* server_config.h - what conf/svnserve.conf says of who may do what (docs/admin.md), and the password file.
  *
  * Read afresh for each connection: administrators edit these files while the server runs. */
 #ifndef VARVE_REPO_SERVER_CONFIG_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auth.c - who is there, and what may he do: ANONYMOUS, EXTERNAL, CRAM-MD5 (ra_svn.md 4). */
+/* auth.c - who is there, and what may he do: ANONYMOUS, EXTERNAL, CRAM-MD5. */
 #include "base/date.h"
 #include "base/digest.h"
 #include "base/num.h"

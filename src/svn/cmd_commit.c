@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_commit.c - the commit command: the client drives an edit, which becomes a revision (ra_svn.md 6). */
+/* cmd_commit.c - the commit command: the client drives an edit, which becomes a revision. */
 #include "repo/commit_edit.h"
 
 #include "repo/locking.h"

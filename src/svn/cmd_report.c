@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_report.c - update, switch, status, diff: the client's report in, the edit out (ra_svn.md 7). */
+/* cmd_report.c - update, switch, status, diff: the client's report in, the edit out. */
 #include "repo/report.h"
 
 #include "base/path.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit_wire.h - edit events as the editor commands of the svn:// protocol, both ways (ra_svn.md 8).
+/* edit_wire.h - edit events as the editor commands of the svn:// protocol, both ways (docs/protocol/svn.md).
  *
  * One table says which fields each command has; encoder and decoder both follow it. */
 #ifndef VARVE_SVN_EDIT_WIRE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.h - the items of the svn:// protocol: numbers, strings, words, lists (ra_svn.md 1).
+/* wire.h - the items of the svn:// protocol: numbers, strings, words, lists (docs/protocol/svn.md).
  *
  *   number "12 "   string "3:abc "   word "success "   list "( item item ) "
  *
