@@ -28,7 +28,7 @@ struct err *txn_commit(revnum *rev, char date[DATE_LONG_SIZE + 1], struct txn *t
 /* The queue of fs->queue; fsfs_close calls it. NULL is fine. */
 void commit_queue_free(struct commit_queue *queue);
 
-/* Bring TXN onto revision YOUNGEST: three-way merge per directory entry (merge.c has the rules).
+/* Bring TXN onto revision YOUNGEST: three-way merge per directory entry.
  * E_FS_CONFLICT. (merge.c) */
 struct err *txn_merge(struct txn *txn, revnum youngest);
 
