@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 enum {
-    RUN = 64, /* revisions whose changed paths are asked for ahead at a time */
+    RUN = 64,                  /* revisions whose changed paths are asked for ahead at a time */
+    SEARCHES_UNREDUCED = 2000, /* merged ranges; see frame_push */
 };
 
 /* One path on its way back. */
@@ -63,12 +64,13 @@ struct log_cursor {
     struct frame *frame;    /* the innermost */
     int64_t depth;          /* groups that the receiver believes to be open */
     struct change *carried; /* changes of revisions that were left out since the last entry */
-    size_t carried_count;
+    size_t carried_count, carried_cap;
     struct mergeinfo own; /* the paths' own history: what is in it is no merge */
     uint8_t *sent; /* from the first merge on: a bit for each revision up to YOUNGEST that was
                       returned as merged */
     revnum youngest;
     struct map *searched; /* path -> struct spans: what merged frames have been over */
+    int64_t searches;
 };
 
 /* ---- entries ---- */
@@ -213,20 +215,33 @@ static struct err *entry_revprops(struct log_entry *entry, struct log_cursor *c,
 }
 
 /* Subversion lists the changed paths of a revision that it leaves out with the next entry that it
- * sends. People and scripts compare the logs of two servers, so they go along here too. */
-static void carry_changes(struct log_entry *entry, struct log_cursor *c, bool show)
+ * sends. People and scripts compare the logs of two servers, so they go along here too; only not
+ * with the end of a group, where nobody looks at them. */
+static void carry_changes(struct log_cursor *c, const struct log_entry *entry)
 {
-    if (!c->carried_count && show)
-        return;
-    size_t n = c->carried_count + entry->change_count;
-    struct change *list = arena_array(c->step, n ? n : 1, sizeof *list);
-    if (c->carried_count)
-        memcpy(list, c->carried, c->carried_count * sizeof *list);
+    size_t needed = c->carried_count + entry->change_count;
+    if (needed > c->carried_cap) {
+        c->carried_cap = 2 * needed;
+        struct change *list = arena_array(c->step, c->carried_cap, sizeof *list);
+        if (c->carried_count)
+            memcpy(list, c->carried, c->carried_count * sizeof *list);
+        c->carried = list;
+    }
     if (entry->change_count)
-        memcpy(list + c->carried_count, entry->changes, entry->change_count * sizeof *list);
-    entry->changes = c->carried = list;
-    entry->change_count = n;
-    c->carried_count = show ? 0 : n;
+        memcpy(c->carried + c->carried_count, entry->changes,
+               entry->change_count * sizeof *entry->changes);
+    c->carried_count = needed;
+}
+
+/* Give ENTRY, which is returned, what was carried along. */
+static void deliver_changes(struct log_entry *entry, struct log_cursor *c)
+{
+    if (!c->carried_count)
+        return;
+    carry_changes(c, entry);
+    entry->changes = c->carried;
+    entry->change_count = c->carried_count;
+    c->carried_count = 0;
 }
 
 /* Find out what REV changed, as far as the user may see it. MERGED: it is logged because it was
@@ -256,8 +271,12 @@ static struct err *entry_make(bool *show, struct log_entry *entry, struct log_cu
     *show = !merged || is_news(c, entry);
     if (!c->params.changed_paths)
         entry->change_count = 0;
-    carry_changes(entry, c, *show);
-    return *show ? entry_revprops(entry, c, sees) : NULL;
+    if (!*show) {
+        carry_changes(c, entry);
+        return NULL;
+    }
+    deliver_changes(entry, c);
+    return entry_revprops(entry, c, sees);
 }
 
 /* ---- one frame ---- */
@@ -506,11 +525,13 @@ static struct err *frame_push(struct log_cursor *c, struct merged_range range)
 {
     if (range.end > c->youngest)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)range.end);
-    /* Subversion keeps no such record where the log ascends, and what is shown then differs. */
-    if (c->searched) {
+    /* Subversion does not leave out what it searched already where the log ascends: it searches the
+     * same merges again and again, a number of times that grows without bound with the number of
+     * merges. What that changes in the answer is kept for histories that are searched soon. */
+    if (c->descending || c->searches > SEARCHES_UNREDUCED)
         range_reduce(c, &range);
-        range_remember(c, &range);
-    }
+    range_remember(c, &range);
+    c->searches++;
     if (range.path_count == 0)
         return NULL;
     struct frame *f = frame_new(c, range.start);
@@ -525,8 +546,7 @@ static struct err *begin_merges(struct log_cursor *c)
         return NULL;
     TRY(fsfs_youngest(&c->youngest, c->fs));
     c->sent = arena_zalloc(c->arena, (size_t)c->youngest / 8 + 1);
-    if (c->descending)
-        c->searched = map_new();
+    c->searched = map_new();
     return NULL;
 }
 
@@ -565,7 +585,7 @@ static bool entry_end_group(struct log_entry *entry, struct log_cursor *c)
         return false;
     c->depth--;
     *entry = (struct log_entry){.rev = REV_NONE};
-    carry_changes(entry, c, true);
+    c->carried_count = 0;
     return true;
 }
 
@@ -604,7 +624,7 @@ static struct err *next_plain(bool *more, struct log_entry *entry, struct log_cu
 struct err *log_cursor_next(bool *more, struct log_entry *entry, struct log_cursor *c)
 {
     arena_rewind(c->step, c->empty_step);
-    c->carried_count = 0;
+    c->carried_count = c->carried_cap = 0;
     *entry = (struct log_entry){0};
     return c->plain ? next_plain(more, entry, c) : next_in_frames(more, entry, c);
 }

@@ -21,8 +21,9 @@ struct log_params {
 
 /* One changed path as the log shows it: unlike struct change, the action of the whole node, text and property flags checked. */
 struct log_entry {
-    revnum rev;                  /* REV_NONE: the end of a group of merged revisions */
-    const struct change *changes; /* visible ones, in the order of the revision file; after those of revisions left out since the last entry */
+    revnum rev;                  /* REV_NONE: the end of a group of merged revisions (then nothing else is set) */
+    const struct change *changes; /* visible ones, in the order of the revision file; after those of revisions left out since the last entry
+                                   * (which is what Subversion sends) */
     size_t change_count;
     const struct props *revprops; /* what the user may see; NULL where none */
     bool has_children;           /* merged revisions follow */

@@ -157,6 +157,8 @@ def settled(question, items):
         for entry in items:
             if not isinstance(entry[0], list) or any(not isinstance(c[0], bytes) for c in entry[0]):
                 raise Broken("changed paths of no revision")
+            if entry[6] == "true":  # the end of a group; stock lists paths that it should not have
+                entry[0] = []
             entry[0].sort(key=repr)
     elif kind == b"filerevs":
         for entry in items:
