@@ -4,10 +4,10 @@
 #include "repo/file_revs.h"
 #include "base/map.h"
 #include "base/path.h"
-#include "delta/svndiff.h"
 #include "fsfs/revprops.h"
 #include "repo/history.h"
 #include "repo/mergeinfo.h"
+#include "repo/text_delta.h"
 #include <stdlib.h>
 
 struct path_rev {
@@ -32,9 +32,6 @@ struct side {
     const struct props *props;
 };
 
-/* How the current entry's delta is being sent. */
-enum sending { SEND_NOT_BEGUN, SEND_WIRE, SEND_STORED, SEND_ENCODED, SEND_DONE };
-
 struct file_revs {
     struct fsfs *fs;
     const struct access *access;
@@ -46,10 +43,7 @@ struct file_revs {
     size_t next;
     struct side sides[2], *now, *before;
     bool has_delta;
-    enum sending sending;
-    struct reader *source; /* the stored delta, or the text */
-    struct delta_encoder *encoder;
-    struct buf piece;
+    struct text_delta *delta; /* of the present entry, once its first piece was asked for */
 };
 
 /* ---- finding ---- */
@@ -294,18 +288,16 @@ static struct err *side_load(struct side *side, struct fsfs *fs, const struct pa
     return noderev_props(&side->props, fs, side->node, side->arena);
 }
 
-static void sending_stop(struct file_revs *c)
+static void delta_stop(struct file_revs *c)
 {
-    reader_close(c->source);
-    delta_encoder_free(c->encoder);
-    c->source = NULL;
-    c->encoder = NULL;
-    c->sending = SEND_DONE;
+    text_delta_close(c->delta);
+    c->delta = NULL;
+    c->has_delta = false;
 }
 
 struct err *file_revs_next(bool *more, struct file_rev *out, struct file_revs *c)
 {
-    sending_stop(c);
+    delta_stop(c);
     *more = c->next < c->entries.n;
     if (!*more)
         return NULL;
@@ -323,119 +315,27 @@ struct err *file_revs_next(bool *more, struct file_rev *out, struct file_revs *c
     out->has_delta = !before->node || (c->include_merged && !str_eq(before->path, c->now->path)) ||
                      !same_text(before->node, c->now->node);
     c->has_delta = out->has_delta;
-    c->sending = c->has_delta ? SEND_NOT_BEGUN : SEND_DONE;
     return NULL;
 }
 
 /* ---- deltas ---- */
 
-static struct err *text_open(struct reader **out, struct fsfs *fs, const struct noderev *node)
+static const struct rep *text_of(const struct noderev *node)
 {
-    if (node->has_text)
-        return rep_open(out, fs, &node->text);
-    *out = reader_of_str(S(""));
-    return NULL;
-}
-
-/* A text that was stored as a delta against the very text of the entry before goes out as it is, if
- * the receiver knows its version. */
-static struct err *try_stored(bool *taken, struct file_revs *c, int version)
-{
-    const struct noderev *node = c->now->node, *before = c->before->node;
-    struct rep_header header;
-    size_t got;
-    int stored;
-    *taken = false;
-    if (!before || !before->has_text || !node->has_text)
-        return NULL;
-    TRY(rep_open_stored(&c->source, &header, c->fs, &node->text));
-    if (header.delta && header.base_rev == before->text.rev &&
-        header.base_item == before->text.item) {
-        buf_clear(&c->piece);
-        TRY(reader_full(c->source, buf_grow(&c->piece, SVNDIFF_HEADER_SIZE), SVNDIFF_HEADER_SIZE,
-                        &got));
-        c->piece.n = got;
-        TRY(svndiff_version(&stored, buf_view(&c->piece)));
-        *taken = stored <= version;
-    }
-    if (!*taken) {
-        reader_close(c->source);
-        c->source = NULL;
-    }
-    return NULL;
-}
-
-static struct err *begin_encoding(struct file_revs *c, const struct svndiff_params *params)
-{
-    struct reader *base = NULL;
-    TRY(text_open(&c->source, c->fs, c->now->node));
-    if (c->before->node)
-        TRY(text_open(&base, c->fs, c->before->node));
-    c->encoder = delta_encoder_new(base, params);
-    return NULL;
-}
-
-/* Choose the way, and give the first piece where it is at hand. */
-static struct err *sending_begin(struct str *piece, struct file_revs *c, int max_version, int level)
-{
-    const struct noderev *node = c->now->node;
-    const struct blob *wire = NULL;
-    bool stored = false;
-    if (!c->before->node && node->has_text)
-        TRY(rep_wire(&wire, c->fs, &node->text, max_version, level, c->now->arena));
-    if (wire) {
-        c->sending = SEND_WIRE;
-        *piece = blob_str(wire);
-        return NULL;
-    }
-    int version = level == 0 ? 0 : max_version;
-    TRY(try_stored(&stored, c, version));
-    if (stored) {
-        c->sending = SEND_STORED;
-        *piece = buf_view(&c->piece);
-        return NULL;
-    }
-    c->sending = SEND_ENCODED;
-    return begin_encoding(c, &(struct svndiff_params){version, level});
-}
-
-static struct err *encode_some(struct str *piece, struct file_revs *c, char *space, size_t size)
-{
-    size_t got;
-    buf_clear(&c->piece);
-    while (c->piece.n == 0 && c->encoder) {
-        TRY(reader_read(c->source, space, size, &got));
-        if (got) {
-            TRY(delta_encoder_add(&c->piece, c->encoder, str_make(space, got)));
-            continue;
-        }
-        TRY(delta_encoder_end(&c->piece, c->encoder));
-        delta_encoder_free(c->encoder);
-        c->encoder = NULL;
-    }
-    *piece = buf_view(&c->piece);
-    return NULL;
+    return node && node->has_text ? &node->text : NULL;
 }
 
 struct err *file_revs_delta(struct str *piece, struct file_revs *c, int max_version, int level)
 {
-    char space[16 * 1024];
-    size_t got;
     *piece = (struct str){0};
-    if (c->sending == SEND_NOT_BEGUN) {
-        TRY(sending_begin(piece, c, max_version, level));
-        if (piece->n)
-            return NULL;
-    }
-    if (c->sending == SEND_STORED) {
-        buf_clear(&c->piece);
-        TRY(reader_read(c->source, buf_grow(&c->piece, sizeof space), sizeof space, &got));
-        *piece = str_make(c->piece.p, got);
-    } else if (c->sending == SEND_ENCODED) {
-        TRY(encode_some(piece, c, space, sizeof space));
-    }
+    if (!c->has_delta)
+        return NULL;
+    if (!c->delta)
+        TRY(text_delta_open(&c->delta, c->fs, text_of(c->before->node), text_of(c->now->node),
+                            max_version, level));
+    TRY(text_delta_next(piece, c->delta));
     if (piece->n == 0)
-        sending_stop(c);
+        delta_stop(c);
     return NULL;
 }
 
@@ -443,8 +343,7 @@ void file_revs_close(struct file_revs *c)
 {
     if (!c)
         return;
-    sending_stop(c);
-    buf_free(&c->piece);
+    delta_stop(c);
     map_free(c->seen, NULL);
     for (int i = 0; i < 2; i++)
         arena_free(c->sides[i].arena);
