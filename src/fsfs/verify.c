@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c - a revision as a whole; its changed paths against its tree. */
 #include "fsfs/verify.h"
+#include "base/date.h"
 #include "base/path.h"
 #include "fsfs/item.h"
 #include "fsfs/verify_int.h"
@@ -79,6 +80,27 @@ struct err *verify_changes(struct fsfs *fs, revnum rev, uint64_t new_nodes)
 
 /* ---- revisions ---- */
 
+static struct err *revision_props(const struct props **out, struct fsfs *fs, revnum rev,
+                                  struct revprop_view *view, struct arena *arena)
+{
+    struct err *err = revprops_get(out, fs, rev, view, arena);
+    return err_wrap(err, err && err->code < 120000 ? 0 : E_FS_CORRUPT,
+                    "Can't read the properties of revision %lld", (long long)rev);
+}
+
+struct err *verify_date(struct fsfs *fs, revnum rev, struct revprop_view *view)
+{
+    AUTO_ARENA(scratch);
+    const struct props *props;
+    int64_t us;
+    TRY(revision_props(&props, fs, rev, view, scratch));
+    const struct str *date = props_get(props, S("svn:date"));
+    if (date && !date_parse(&us, *date))
+        return err_make(E_BAD_DATE, "Bogus date '%.*s' of revision %lld", STR(*date),
+                        (long long)rev);
+    return NULL;
+}
+
 struct err *verify_revision(struct fsfs *fs, revnum rev, const struct verify_scope *scope,
                             struct revprop_view *view)
 {
@@ -87,7 +109,5 @@ struct err *verify_revision(struct fsfs *fs, revnum rev, const struct verify_sco
     uint64_t new_nodes;
     TRY(verify_tree(&new_nodes, fs, rev, scope));
     TRY(verify_changes(fs, rev, new_nodes));
-    struct err *err = revprops_get(&props, fs, rev, view, scratch);
-    return err_wrap(err, err && err->code < 120000 ? 0 : E_FS_CORRUPT,
-                    "Can't read the properties of revision %lld", (long long)rev);
+    return revision_props(&props, fs, rev, view, scratch);
 }

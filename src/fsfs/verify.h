@@ -24,6 +24,9 @@
  * physical addressing the bytes have no checksums of their own: only that it is in its place. */
 struct err *verify_body(revnum *first, revnum *last, struct fsfs *fs, revnum rev);
 
+/* The date of REV, as Subversion checks it together with indexes: E_BAD_DATE. */
+struct err *verify_date(struct fsfs *fs, revnum rev, struct revprop_view *view);
+
 struct verify_scope {
     revnum start;  /* where the run begins: what older revisions hold is not known to be good */
     bool thorough; /* take nothing for good because an earlier revision has it too: after damage was

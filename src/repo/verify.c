@@ -29,8 +29,8 @@ struct chunk {
     struct task task;
     struct run *run;
     revnum first, last;
-    bool pack;                /* nothing but the pack that holds FIRST */
-    bool bodies, rows, trees; /* what is asked for */
+    bool pack;                       /* nothing but the pack that holds FIRST */
+    bool bodies, dates, rows, trees; /* what is asked for */
     struct verify_scope scope;
     /* what was found */
     revnum body_first; /* of the body looked at last */
@@ -48,6 +48,7 @@ struct run {
     struct buf row_lines; /* revnums: where svnadmin tells of a row, in the table's order */
     revnum row_body;      /* the file of the row added last, by its first revision */
     size_t rows_since, files_since;
+    bool row_behind; /* a row names a revision that does not exist: no need to go on */
     /* chunks at work: a ring */
     struct chunk *ring;
     size_t ring_size, ring_first, ring_n;
@@ -138,7 +139,8 @@ static void rows_load(struct run *run)
     if (run->row_count)
         qsort(run->rows, run->row_count, sizeof *run->rows, by_place);
     const struct repcache_row *last = run->row_count ? &run->rows[run->row_count - 1] : NULL;
-    if (!run->row_err && last && last->rev > run->youngest)
+    run->row_behind = last && last->rev > run->youngest;
+    if (!run->row_err && run->row_behind)
         run->row_err = verify_row(run->fs, last, false);
 }
 
@@ -167,24 +169,35 @@ static void chunk_body(struct chunk *chunk, revnum rev, revnum *done_to)
     *done_to = last;
 }
 
-static void chunk_tree(struct chunk *chunk, revnum rev, struct revprop_view *view)
+static void chunk_date(struct chunk *chunk, revnum rev, struct revprop_view *view)
 {
-    if (!chunk->trees || (chunk->bad.n && !chunk->run->params->keep_going))
+    if (!chunk->dates || chunk->body_err)
         return;
-    struct err *err = verify_revision(chunk->run->fs, rev, &chunk->scope, view);
-    if (!err)
-        return;
-    bad_add(&chunk->bad, rev, err);
-    chunk->scope.thorough = true;
+    chunk->body_err = verify_date(chunk->run->fs, rev, view);
+    chunk->body_first = rev;
 }
 
-static void chunk_rows(struct chunk *chunk, revnum rev)
+/* Whether REV was looked at and is well. */
+static bool chunk_tree(struct chunk *chunk, revnum rev, struct revprop_view *view)
+{
+    if (!chunk->trees || (chunk->bad.n && !chunk->run->params->keep_going))
+        return false;
+    struct err *err = verify_revision(chunk->run->fs, rev, &chunk->scope, view);
+    if (!err)
+        return true;
+    bad_add(&chunk->bad, rev, err);
+    chunk->scope.thorough = true;
+    return false;
+}
+
+/* DEEP: the texts too, of a revision that is well: one that is not is no fault of the rep-cache. */
+static void chunk_rows(struct chunk *chunk, revnum rev, bool deep)
 {
     const struct run *run = chunk->run;
     if (!chunk->rows || chunk->row_err)
         return;
     for (size_t i = row_find(run, rev); i < run->row_count && run->rows[i].rev == rev; i++) {
-        chunk->row_err = verify_row(run->fs, &run->rows[i], chunk->trees);
+        chunk->row_err = verify_row(run->fs, &run->rows[i], deep);
         if (chunk->row_err)
             return;
     }
@@ -202,8 +215,9 @@ static struct err *chunk_run(void *arg)
     }
     for (revnum rev = chunk->first; rev <= chunk->last; rev++) {
         chunk_body(chunk, rev, &done_to);
-        chunk_tree(chunk, rev, view);
-        chunk_rows(chunk, rev);
+        chunk_date(chunk, rev, view);
+        const bool well = chunk_tree(chunk, rev, view);
+        chunk_rows(chunk, rev, well);
     }
     return NULL;
 }
@@ -221,6 +235,7 @@ static bool chunk_make(struct chunk *out, struct run *run)
         .run = run,
         .first = run->next,
         .bodies = indexes,
+        .dates = indexes,
         .rows = run->row_count && !run->metadata_failed,
         .trees = !params->metadata_only && !run->trees_stopped,
         .scope = {.start = params->start, .thorough = run->thorough},
@@ -236,6 +251,7 @@ static bool chunk_make(struct chunk *out, struct run *run)
         out->bodies = false;
         if (indexes && run->next > run->pack_asked_to) {
             out->pack = out->bodies = true;
+            out->dates = false;
             run->pack_asked_to = shard_last(run, run->next);
             return true;
         }
@@ -330,10 +346,11 @@ static struct err *tell_revisions(struct run *run, revnum first, revnum last)
 /* The indexes are told of where a shard or a pack begins. */
 static struct err *collect_bodies(struct run *run, struct chunk *chunk)
 {
-    if (!chunk->bodies || run->metadata_failed)
+    if (run->metadata_failed)
         return NULL;
     const revnum last = chunk->body_err || chunk->pack ? chunk->body_first : chunk->last;
-    for (revnum rev = chunk->pack ? chunk->body_first : chunk->first; rev <= last; rev++)
+    for (revnum rev = chunk->pack ? chunk->body_first : chunk->first; chunk->bodies && rev <= last;
+         rev++)
         if (chunk->pack || rev % run->fs->shard_size == 0)
             TRY(tell(run, VERIFY_METADATA_REV, rev, NULL));
     struct err *err = chunk->body_err;
@@ -347,7 +364,7 @@ static void collect_trees(struct run *run, struct chunk *chunk)
 {
     if (run->thorough && chunk->trees && !chunk->scope.thorough) {
         bad_free(&chunk->bad);
-        chunk->bodies = chunk->rows = false;
+        chunk->bodies = chunk->dates = chunk->rows = false;
         chunk->scope.thorough = true;
         err_free(chunk_run(chunk));
     }
@@ -395,9 +412,10 @@ static struct err *run_all(struct run *run)
     TRY(run_chunks(run));
     if (run->has_repcache && !run->metadata_failed) {
         TRY(tell(run, VERIFY_METADATA_DONE, REV_NONE, NULL));
-        TRY(tell_row_lines(run));
         struct err *err = run->row_err;
         run->row_err = NULL;
+        if (!run->row_behind)
+            TRY(tell_row_lines(run));
         if (err)
             TRY(tell_metadata_error(run, err));
     }

@@ -6,6 +6,7 @@
 # usage: corrupt.sh [FORMAT...]    default 1 6 8
 set -u
 . "$(dirname "$0")/lib.sh"
+shopt -s nullglob # a logical pack has no manifest
 [ $# -gt 0 ] || set -- 1 6 8
 POSITIONS=9    # bytes flipped in each file, spread over it and its last 40 bytes
 LIMIT=20       # seconds that a verify of this small history may take
@@ -98,6 +99,22 @@ truncate_all() { # truncate_all NAME DIR FILE...
     verdict "$name"
 }
 
+lines() { # lines FILE: what scripts read of it
+    grep -a -E '^\* |^-----' "$1"
+}
+
+# The same lines and the same exit status as stock, with and without --keep-going.
+lines_alike() { # lines_alike NAME DIR
+    local stock varve option
+    for option in --quiet --keep-going -r0:HEAD; do
+        svnadmin verify $option "$2" >"$T/stock.out" 2>&1; stock=$?
+        timeout $LIMIT "$VARVE" verify $option "$2" >"$T/varve.out" 2>&1; varve=$?
+        is "$1, $option: exit status" $varve $stock
+        lines "$T/stock.out" >"$T/stock.lines"; lines "$T/varve.out" >"$T/varve.lines"
+        same "$1, $option: lines" "$T/varve.lines" "$T/stock.lines"
+    done
+}
+
 rev_file() { # rev_file DIR REV: where an unpacked revision is
     if [ -f "$1/db/revs/$2" ]; then echo "$1/db/revs/$2"; else echo "$1/db/revs/$(($2 / SHARD))/$2"; fi
 }
@@ -110,6 +127,24 @@ for format; do
     flip_all "format $format, a byte of a revision file" "$dir" 'revision|r[0-9]|/[0-9]+' \
         "$(rev_file "$dir" 3)" "$(rev_file "$dir" 18)" "$(rev_file "$dir" 28)"
     truncate_all "format $format, a revision file cut off" "$dir" "$(rev_file "$dir" 4)" "$(rev_file "$dir" 15)"
+    flip_all "format $format, a byte of current" "$dir" . "$dir/db/current"
+    props=$(rev_file "$dir" 9 | sed 's,/revs/,/revprops/,')
+    flip_all "format $format, a byte of revision properties" "$dir" 'revision|r[0-9]' "$props"
+
+    # The first item of revision 3 is a text: its delta, behind the header line.
+    cp -p "$(rev_file "$dir" 3)" "$T/good" && chmod u+w "$(rev_file "$dir" 3)"
+    flip "$(rev_file "$dir" 3)" 50
+    lines_alike "format $format, a damaged text" "$dir"
+    cp -p "$T/good" "$(rev_file "$dir" 3)"
+
+    if [ -f "$dir/db/rep-cache.db" ]; then
+        sqlite3 "$dir/db/rep-cache.db" "update rep_cache set revision = 99 where revision = 30"
+        lines_alike "format $format, a rep-cache row behind the youngest revision" "$dir"
+        sqlite3 "$dir/db/rep-cache.db" "update rep_cache set revision = 30, offset = 7777777 where revision = 99"
+        check_fails "format $format: a rep-cache row of no representation" timeout $LIMIT "$VARVE" verify -q "$dir"
+        sqlite3 "$dir/db/rep-cache.db" "delete from rep_cache"
+        check "format $format: without rows all is well" timeout $LIMIT "$VARVE" verify -q "$dir"
+    fi
     rm -f "$(rev_file "$dir" 20)"
     check_fails "format $format: a revision file is missing" timeout $LIMIT "$VARVE" verify -q "$dir"
     rm -rf "$dir"
@@ -119,8 +154,12 @@ for format; do
     flip_all "format $format, a byte of a pack" "$dir" 'revision|r[0-9]|/[0-9]+|pack' \
         "$dir/db/revs/1.pack/pack" "$dir"/db/revs/2.pack/manifest*
     truncate_all "format $format, a pack cut off" "$dir" "$dir/db/revs/0.pack/pack"
-    [ "$format" = 4 ] || truncate_all "format $format, packed revision properties cut off" "$dir" \
-        "$dir"/db/revprops/1.pack/[0-9]*.0 "$dir/db/revprops/1.pack/manifest"
+    if [ "$format" != 4 ]; then
+        truncate_all "format $format, packed revision properties cut off" "$dir" \
+            "$dir"/db/revprops/1.pack/[0-9]*.0 "$dir/db/revprops/1.pack/manifest"
+        flip_all "format $format, a byte of packed revision properties" "$dir" 'revision|r[0-9]|shard|pack' \
+            "$dir"/db/revprops/1.pack/[0-9]*.0 "$dir/db/revprops/1.pack/manifest"
+    fi
     rm -rf "$dir"
 done
 

@@ -95,9 +95,10 @@ static void every_byte_of_a_logical_body_has_a_checksum(void **state)
         history(stock, format, false);
         for (revnum rev = 0; rev <= YOUNGEST; rev++)
             assert_int_equal(
-                unnoticed(stock, rev_name(stock, rev), (size_t)rev, SIZE_MAX, 5, verify_bodies), 0);
+                unnoticed(stock, rev_name(stock, rev), (size_t)rev, SIZE_MAX, 13, verify_bodies),
+                0);
         stock_run(stock, "svnadmin pack -q r; chmod -R u+w r/db");
-        assert_int_equal(unnoticed(stock, "r/db/revs/0.pack/pack", 1, SIZE_MAX, 7, verify_bodies),
+        assert_int_equal(unnoticed(stock, "r/db/revs/0.pack/pack", 1, SIZE_MAX, 19, verify_bodies),
                          0);
     }
 }
@@ -136,8 +137,8 @@ static void no_byte_does_harm(void **state)
                            : formats[i] < 3 ? "r/db/revs/3"
                                             : rev_name(stock, 3);
         const size_t size = stock_file(stock, name).n;
-        const size_t missed = unnoticed(stock, name, 2, SIZE_MAX, 11, verify_all);
-        assert_true(missed < size / 11 / 2);
+        const size_t missed = unnoticed(stock, name, 2, SIZE_MAX, 19, verify_all);
+        assert_true(missed < size / 19 / 2);
     }
 }
 
