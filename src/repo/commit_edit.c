@@ -393,10 +393,20 @@ static void strip_ephemeral(struct commit_edit *ce, struct arena *arena)
         txn_set_revprop(ce->txn, names[i], NULL);
 }
 
+/* A text that was begun and not ended makes no file. */
+static struct err *need_whole_texts(const struct commit_edit *ce)
+{
+    for (size_t i = 0; i < ce->node_cap; i++)
+        if (ce->nodes[i] && ce->nodes[i]->text)
+            return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "The text of '%.*s' has no end", STR(ce->nodes[i]->path));
+    return NULL;
+}
+
 static struct err *commit_now(struct commit_result *out, struct commit_edit *ce, struct arena *arena)
 {
     struct commit_options options = {
         .check_locks = true, .user = ce->params.user, .tokens = ce->params.lock_tokens, .token_count = ce->params.lock_token_count};
+    TRY(need_whole_texts(ce));
     TRY(run_pre_commit(ce, arena));
     strip_ephemeral(ce, arena);
     const struct str *author = txn_revprop(ce->txn, S("svn:author"));

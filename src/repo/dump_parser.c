@@ -238,9 +238,10 @@ static struct err *read_body(struct dump_record *record, struct dump_parser *p)
     }
     p->overfull = has_content && content < props + text;
     p->surplus = has_content && !p->overfull ? content - props - text : 0;
-    p->text_left = record->text_length = text;
     record->has_text = has_text;
-    if (!has_text)
+    if (has_text)
+        p->text_left = record->text_length = text;
+    else
         p->surplus += text;
     return NULL;
 }

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/uio.h>
@@ -95,8 +96,17 @@ static struct err *fill(struct conn *conn)
     return NULL;
 }
 
+static struct err *count_request(struct conn *conn, size_t n)
+{
+    conn->request_bytes += n;
+    if (conn->request_limit && conn->request_bytes > conn->request_limit)
+        return err_make(E_RA_SVN_REQUEST_SIZE, "The client request size exceeds the configured limit");
+    return NULL;
+}
+
 struct err *conn_peek(struct str *out, struct conn *conn)
 {
+    TRY(count_request(conn, 0)); /* of what was taken so far */
     while (conn->in_at == conn->in.n) {
         if (conn->failed)
             return failed_error(conn);
@@ -104,14 +114,6 @@ struct err *conn_peek(struct str *out, struct conn *conn)
         TRY(fill(conn));
     }
     *out = str_make(conn->in.p + conn->in_at, conn->in.n - conn->in_at);
-    return NULL;
-}
-
-static struct err *count_request(struct conn *conn, size_t n)
-{
-    conn->request_bytes += n;
-    if (conn->request_limit && conn->request_bytes > conn->request_limit)
-        return err_make(E_RA_SVN_REQUEST_SIZE, "The client request size exceeds the configured limit");
     return NULL;
 }
 
@@ -258,14 +260,32 @@ struct err *conn_flush(struct conn *conn)
     return conn->out.n ? send(conn, S("")) : NULL;
 }
 
+/* As much as a descriptor that poll calls writable takes without waiting. */
+static struct err *write_some(struct conn *conn)
+{
+    if (conn->layer)
+        return conn_flush(conn); /* its packets go out whole */
+    size_t part = conn->out.n < PIPE_BUF ? conn->out.n : PIPE_BUF;
+    ssize_t put = write(conn->out_fd, conn->out.p, part);
+    if (put < 0 && errno != EINTR)
+        return fail(conn, errno);
+    if (put > 0) {
+        conn->out.n -= (size_t)put;
+        memmove(conn->out.p, conn->out.p + put, conn->out.n);
+    }
+    return NULL;
+}
+
 struct err *conn_flush_holding(struct conn *conn)
 {
     while (conn->out.n && !conn->failed) {
         struct pollfd fds[2] = {{.fd = conn->out_fd, .events = POLLOUT}, {.fd = conn->in_fd, .events = POLLIN}};
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return fail(conn, errno);
-        if (fds[0].revents)
-            return conn_flush(conn); /* a response to an error is smaller than what a writable pipe takes */
+        if (fds[0].revents) {
+            TRY(write_some(conn));
+            continue;
+        }
         if (fds[1].revents) {
             if (conn->in.n - conn->in_at > CONN_HELD_MAX)
                 return fail(conn, EPIPE);

@@ -231,34 +231,56 @@ static struct err *read_greeting(struct str *url, struct str *agent, struct sess
     return NULL;
 }
 
-/* The path behind "svn://host:port" (with the host before it where that names a folder), still encoded. */
-static bool split_url(struct str *path, const struct session *s, struct str url)
+/* "svn://host:port" and the path behind it: canonical, still encoded. */
+static bool split_url(struct str *base, struct str *path, const struct session *s, struct str url)
 {
     size_t colon = str_find(url, ':');
     if (colon == SIZE_MAX || !str_starts(str_skip(url, colon), S("://")) || !str_starts(url, S("svn")))
         return false;
     struct str host = str_skip(url, colon + 3);
     size_t slash = str_find(host, '/');
-    *path = slash == SIZE_MAX ? S("") : str_skip(host, slash);
-    if (!s->options->virtual_host)
-        return true;
-    size_t at = str_find(str_make(host.p, host.n - path->n), '@'); /* not the user, not the port */
-    struct str name = at == SIZE_MAX ? str_make(host.p, host.n - path->n) : str_make(host.p + at + 1, host.n - path->n - at - 1);
-    size_t port = str_rfind(name, ':');
-    if (port != SIZE_MAX)
-        name.n = port;
-    *path = arena_printf(s->request, "/%.*s%.*s", STR(name), STR(*path));
+    struct str rest = slash == SIZE_MAX ? S("") : str_skip(host, slash);
+    *base = str_make(url.p, url.n - rest.n);
+    *path = path_canonicalize(rest, s->request);
     return true;
 }
 
-/* URL without the last COUNT components. */
-static struct str strip_components(struct str url, size_t count)
+/* The host that BASE names, without user and port. */
+static struct str host_of(struct str base)
 {
-    while (url.n && url.p[url.n - 1] == '/')
-        url.n--;
-    for (; count && url.n; count--)
-        url.n = str_rfind(url, '/');
-    return url;
+    struct str name = str_skip(base, str_find(base, ':') + 3);
+    size_t at = str_find(name, '@');
+    if (at != SIZE_MAX)
+        name = str_skip(name, at + 1);
+    size_t port = str_rfind(name, ':');
+    if (port != SIZE_MAX)
+        name.n = port;
+    return name;
+}
+
+static size_t count_slashes(struct str path)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < path.n; i++)
+        n += path.p[i] == '/';
+    return n;
+}
+
+/* Where ENCODED leads: the host is the first folder where that was asked for. An encoded slash divides nothing and is in no name. */
+static bool decode_path(struct str *path, const struct session *s, struct str base, struct str encoded)
+{
+    struct str whole = encoded;
+    if (s->options->virtual_host)
+        whole = path_canonicalize(arena_printf(s->request, "/%.*s%.*s", STR(host_of(base)), STR(encoded)), s->request);
+    return path_uri_decode(path, whole, s->request) && count_slashes(*path) == count_slashes(whole);
+}
+
+/* BASE and PATH in one, without the last COUNT components of the path. */
+static struct str strip_components(struct str base, struct str path, size_t count, struct arena *arena)
+{
+    for (; count && path.n > 1; count--)
+        path = path_dirname(path);
+    return arena_printf(arena, "%.*s%.*s", STR(base), STR(path.n > 1 ? path : S("")));
 }
 
 /* Walk from the whole path upwards to the folder that is a repository. */
@@ -279,11 +301,10 @@ static const char *find_repo(struct str *inside, size_t *depth, const struct ses
 
 static struct err *open_repo(struct session *s, struct str url)
 {
-    struct str encoded, decoded, inside;
+    struct str base, encoded, path, inside;
     size_t depth;
-    if (!split_url(&encoded, s, url) || !path_uri_decode(&decoded, encoded, s->request))
+    if (!split_url(&base, &encoded, s, url) || !decode_path(&path, s, base, encoded))
         return err_make(E_BAD_URL, "Non-svn URL passed to svn server: '%.*s'", STR(url));
-    struct str path = path_canonicalize(decoded, s->request);
     if (!path_is_canonical(path))
         return err_make(E_BAD_FILENAME, "Couldn't determine repository path");
     const char *folder = find_repo(&inside, &depth, s, path);
@@ -292,7 +313,7 @@ static struct err *open_repo(struct session *s, struct str url)
     TRY(registry_acquire(&s->repo, folder));
     s->fs = s->repo->fs;
     s->path = inside.n ? arena_str(s->arena, inside) : S("/");
-    s->root_url = arena_str(s->arena, strip_components(url, depth));
+    s->root_url = strip_components(base, encoded, depth, s->arena);
     if (!path_uri_decode(&s->root_url_decoded, s->root_url, s->arena))
         return err_make(E_BAD_URL, "Bad escape in URL '%.*s'", STR(url));
     struct str name = str_skip(path, 1);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../testing.h"
+#include "base/stream.h"
+#include "fsfs/props.h"
+#include "repo/dump.h"
+
+static struct dump_parser *open_text(struct str text)
+{
+    struct dump_parser *parser;
+    assert_ok(dump_parser_open(&parser, reader_of_str(text)));
+    return parser;
+}
+
+static struct dump_record next(struct dump_parser *parser)
+{
+    struct dump_record record;
+    bool more;
+    assert_ok(dump_parser_next(&more, &record, parser));
+    assert_true(more);
+    return record;
+}
+
+static void expect_end(struct dump_parser *parser)
+{
+    struct dump_record record;
+    bool more;
+    assert_ok(dump_parser_next(&more, &record, parser));
+    assert_false(more);
+    dump_parser_close(parser);
+}
+
+static void expect_text(struct dump_parser *parser, const char *wanted)
+{
+    AUTO_BUF(text);
+    struct str piece;
+    do {
+        assert_ok(dump_parser_text(&piece, parser));
+        buf_str(&text, piece);
+    } while (piece.n);
+    assert_str_eq(buf_view(&text), str_of(wanted));
+}
+
+static void expect_header(const struct dump_record *record, const char *name, const char *wanted)
+{
+    const struct str *value = dump_record_get(record, name);
+    assert_non_null(value);
+    assert_str_eq(*value, str_of(wanted));
+}
+
+#define V2 "SVN-fs-dump-format-version: 2\n\n"
+
+static void records_come_with_headers_properties_and_text(void **state)
+{
+    struct dump_parser *parser = open_text(S(V2 "UUID: 4c9e5a3e-8a6f-4a57-9b0c-3f5f6c1f1b11\n\n"
+                                                "Revision-number: 1\nProp-content-length: 28\nContent-length: 28\n\nK 7\nsvn:log\nV 1\nx\nPROPS-END\n\n"
+                                                "Node-path: a: b\nNode-kind: file\nNode-action: add\nText-content-length: 6\nContent-length: 6\n\nhello\n\n\n"
+                                                "Node-path: c\nNode-action: delete\n\n\n"));
+    struct dump_record record = next(parser);
+    assert_int_equal(record.kind, DUMP_VERSION);
+    expect_header(&record, "SVN-fs-dump-format-version", "2");
+    record = next(parser);
+    assert_int_equal(record.kind, DUMP_UUID);
+    expect_header(&record, "UUID", "4c9e5a3e-8a6f-4a57-9b0c-3f5f6c1f1b11");
+    record = next(parser);
+    assert_int_equal(record.kind, DUMP_REVISION);
+    assert_int_equal(record.prop_count, 1);
+    assert_str(record.props[0].name, "svn:log");
+    assert_str(record.props[0].value, "x");
+    record = next(parser);
+    assert_int_equal(record.kind, DUMP_NODE);
+    expect_header(&record, "Node-path", "a: b");
+    assert_true(record.has_text);
+    assert_false(record.has_props);
+    expect_text(parser, "hello\n");
+    record = next(parser);
+    expect_header(&record, "Node-action", "delete");
+    assert_false(record.has_text);
+    expect_end(parser);
+}
+
+static void a_text_that_nobody_takes_is_skipped(void **state)
+{
+    struct dump_parser *parser = open_text(S(V2 "Node-path: a\nText-content-length: 6\n\nhello\n\nNode-path: b\nText-content-length: 0\nContent-length: 0\n\n\n"));
+    next(parser);
+    next(parser);
+    struct dump_record record = next(parser);
+    expect_header(&record, "Node-path", "b");
+    assert_true(record.has_text); /* empty, but a text */
+    expect_text(parser, "");
+    expect_end(parser);
+}
+
+static void deleted_properties_have_no_value(void **state)
+{
+    struct dump_parser *parser = open_text(
+        S("SVN-fs-dump-format-version: 3\n\nNode-path: a\nProp-delta: true\nProp-content-length: 27\n\nD 1\np\nK 1\nq\nV 0\n\nPROPS-END\n\n"));
+    next(parser);
+    struct dump_record record = next(parser);
+    assert_int_equal(record.prop_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(record.props[i].value.p == NULL, str_eq(record.props[i].name, S("p")));
+    expect_end(parser);
+}
+
+/* Version 1 says how long both are together. */
+static void version_1_finds_the_text_behind_the_properties(void **state)
+{
+    struct dump_parser *parser = open_text(S("SVN-fs-dump-format-version: 1\n\n"
+                                             "Revision-number: 1\nContent-length: 34\n\nK 7\nsvn:log\nV 1\nx\nPROPS-END\nextra\n\n"
+                                             "Node-path: a\nContent-length: 16\n\nPROPS-END\nhello\n\n\n"));
+    next(parser);
+    struct dump_record record = next(parser);
+    assert_int_equal(record.kind, DUMP_REVISION);
+    assert_int_equal(record.prop_count, 1);
+    assert_false(record.has_text); /* revisions have none: what is left is skipped, once */
+    expect_text(parser, "");
+    record = next(parser);
+    expect_header(&record, "Node-path", "a");
+    expect_text(parser, "hello\n");
+    expect_end(parser);
+}
+
+static void what_a_record_says_to_have_more_is_skipped(void **state)
+{
+    struct dump_parser *parser = open_text(S(V2 "Node-path: a\nText-content-length: 2\nContent-length: 9\n\nhi1234567\nNode-path: b\n\n"));
+    next(parser);
+    next(parser);
+    expect_text(parser, "hi");
+    struct dump_record record = next(parser);
+    expect_header(&record, "Node-path", "b");
+    expect_end(parser);
+}
+
+static struct err *read_all(struct str text)
+{
+    struct dump_parser *parser;
+    TRY(dump_parser_open(&parser, reader_of_str(text)));
+    struct dump_record record;
+    struct err *err;
+    bool more;
+    do
+        err = dump_parser_next(&more, &record, parser);
+    while (!err && more);
+    dump_parser_close(parser);
+    return err;
+}
+
+static void what_is_no_dump_stream_is_refused(void **state)
+{
+    assert_err(read_all(S("")), E_INCOMPLETE_DATA, "Premature end of content data in dumpstream");
+    assert_err(read_all(S("GET / HTTP/1.0\n\n")), E_STREAM_MALFORMED_DATA, "Malformed dumpfile header");
+    assert_err(read_all(S("SVN-fs-dump-format-version: 4\n\n")), E_STREAM_MALFORMED_DATA, "Unsupported dumpfile version: 4");
+    assert_err(read_all(S("SVN-fs-dump-format-version: two\n\n")), E_STREAM_MALFORMED_DATA, "Malformed dumpfile header");
+    assert_err(read_all(S(V2 "Node-path a\n\n")), E_STREAM_MALFORMED_DATA, "malformed header (with no ':') at 'Node-path a'");
+    assert_err(read_all(S(V2 "Author: x\n\n")), E_STREAM_MALFORMED_DATA, "Unrecognized record type in stream");
+}
+
+static void a_stream_that_ends_early_is_incomplete(void **state)
+{
+    assert_err(read_all(S(V2 "Revision-num")), E_INCOMPLETE_DATA, NULL);
+    assert_err(read_all(S(V2 "Revision-number: 1\nProp-content-length: 26\n\nK 7\nsvn:")), E_INCOMPLETE_DATA, NULL);
+    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: 6\n\nhel")), E_INCOMPLETE_DATA, NULL);
+}
+
+static void lengths_that_cannot_be_are_refused(void **state)
+{
+    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: -1\n\nx")), E_STREAM_MALFORMED_DATA, "Text-content-length: '-1'");
+    assert_err(read_all(S(V2 "Node-path: a\nContent-length: 9223372036854775808\n\nx")), E_STREAM_MALFORMED_DATA, "Content-length");
+    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: 9223372036854775807\n\nx")), E_INCOMPLETE_DATA, NULL);
+    assert_err(read_all(S(V2 "Revision-number: 1\nProp-content-length: 9223372036854775807\n\nK 1\n")), E_STREAM_MALFORMED_DATA, "property block");
+    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: 6\nContent-length: 5\n\nhello\n\n")), E_STREAM_MALFORMED_DATA,
+               "Sum of subblock sizes larger than total block length");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_come_with_headers_properties_and_text),
+        cmocka_unit_test(a_text_that_nobody_takes_is_skipped),
+        cmocka_unit_test(deleted_properties_have_no_value),
+        cmocka_unit_test(version_1_finds_the_text_behind_the_properties),
+        cmocka_unit_test(what_a_record_says_to_have_more_is_skipped),
+        cmocka_unit_test(what_is_no_dump_stream_is_refused),
+        cmocka_unit_test(a_stream_that_ends_early_is_incomplete),
+        cmocka_unit_test(lengths_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
