@@ -198,8 +198,8 @@ static struct err *run_in(const struct run *run, const char *path, char *const *
         collect(out_pipe[0], run->output, err_pipe[0], &errors);
     close(out_pipe[0]);
     close(err_pipe[0]);
-    if (failed)
-        return err_wrap(err_errno(failed, "Can't start process '%s'", path), E_REPOS_BAD_ARGS, "Failed to start '%s' hook", path);
+    if (failed) /* to users a hook that cannot be run is one that refuses: its path is none of their business */
+        return judge(run, W_EXITCODE(255, 0), &errors, arena);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             return err_errno(errno, "Can't wait for hook '%s'", path);

@@ -86,7 +86,7 @@ struct err *cmd_get_file(struct session *s, struct wire_args *args)
     TRY(tree_of_rev(&tree, s->fs, rev));
     TRY(tree_node(&node, &tree, path, s->request));
     if (node.noderev->kind != NODE_FILE)
-        return err_make(E_FS_NOT_FILE, "'%.*s' is not a file in revision %lld", STR(path), (long long)rev);
+        return err_make(E_FS_NOT_FILE, "Attempted to get checksum of a *non*-file node");
     uint8_t md5[MD5_SIZE];
     char hex[2 * MD5_SIZE];
     if (node.noderev->has_text)

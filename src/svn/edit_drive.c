@@ -6,7 +6,29 @@
 /* How many events go out between two looks at whether the client objects. */
 enum { LOOK_EVERY = 256 };
 
-/* The client's one answer: ( success ( ) ) or ( failure ( ... ) ), the latter as an error. */
+/* More errors in one answer than any client sends. */
+enum { FAILURE_ERRORS_MAX = 32 };
+
+/* The errors of a failure response, outermost first. */
+static struct err *take_failure(struct wire_args *list)
+{
+    struct err *chain = NULL;
+    for (int n = 0; n < FAILURE_ERRORS_MAX && !wire_args_end(list); n++) {
+        struct wire_args one = wire_take_list(list);
+        int code = (int)wire_take_number(&one);
+        struct str text = wire_take_str(&one);
+        struct err *malformed = wire_args_check(&one);
+        if (malformed) {
+            err_free(chain);
+            return malformed;
+        }
+        chain = err_join(chain, err_make(code, "%.*s", STR(text)));
+    }
+    return chain ? chain : err_make(E_RA_SVN_EDIT_ABORTED, "The client ended the edit");
+}
+
+/* The client's one answer: ( success ( ) ) or ( failure ( ... ) ). A failure comes back as it is: the client counts on being told its own
+ * error. */
 static struct err *read_answer(struct session *s)
 {
     struct str word;
@@ -14,12 +36,8 @@ static struct err *read_answer(struct session *s)
     TRY(wire_read_command(&word, &params, s->conn, s->request));
     if (str_eq(word, S("success")))
         return NULL;
-    struct wire_args list = wire_args_of(&params), first = wire_take_list(&list);
-    uint64_t code = wire_take_number(&first);
-    struct str text = wire_take_str(&first);
-    TRY(wire_args_check(&first));
-    struct err *told = err_make((int)code, "%.*s", STR(text));
-    return err_wrap(told, E_RA_SVN_EDIT_ABORTED, "The client ended the edit");
+    struct wire_args list = wire_args_of(&params);
+    return take_failure(&list);
 }
 
 /* Send events to the end of SOURCE, or until the client has something to say, which in the middle of an edit can only be that it fails. */

@@ -352,6 +352,11 @@ static struct err *begin(struct session *s)
     int compression = s->options->compression;
     s->svndiff_version = compression > 0 && s->caps & CAP_SVNDIFF2 ? 2 : compression > 0 && s->caps & CAP_SVNDIFF1 ? 1 : 0;
     struct err *err = open_repo(s, url);
+    if (err && err->code == E_AUTHN_FAILED) { /* where the damage is concerns the log, not the client */
+        session_log_err(s, err->cause);
+        err_free(err->cause);
+        err->cause = NULL;
+    }
     if (!err)
         err = auth_handshake(s);
     if (err && !is_fatal(err)) {

@@ -59,7 +59,7 @@ both_in_any_order "diff of a working copy" diff_wc
 diff_patch() {
     svn checkout -q -r 30 "$URL/trunk/src" wc
     svn diff -r 30:60 "$URL/trunk/src@60" >changes
-    svn patch changes wc && svn status wc
+    svn patch changes wc && rm changes && svn status wc
 }
 both_in_any_order "diff and patch" diff_patch
 done_testing
