@@ -31,7 +31,8 @@ static void queue_remove(struct task *task)
 /* Run TASK, which is off the queue. The mutex is held on entry and return, free meanwhile. */
 static void task_run(struct task *task)
 {
-    __atomic_store_n(&task->state, TASK_RUNNING, __ATOMIC_RELAXED); /* task_done looks without the mutex */
+    __atomic_store_n(&task->state, TASK_RUNNING,
+                     __ATOMIC_RELAXED); /* task_done looks without the mutex */
     pthread_mutex_unlock(&mutex);
     struct err *err = task->run(task->arg);
     pthread_mutex_lock(&mutex);

@@ -22,7 +22,8 @@ struct err *tool_create(const struct tool_call *call)
 {
     const char *type = command_line_arg(call->line, OPT_FS_TYPE, "fsfs");
     if (strcmp(type, "bdb") == 0 || strcmp(type, "fsx") == 0)
-        return err_make(E_FS_UNKNOWN_FS_TYPE, "varve makes repositories of FS type 'fsfs' only, not '%s'", type);
+        return err_make(E_FS_UNKNOWN_FS_TYPE,
+                        "varve makes repositories of FS type 'fsfs' only, not '%s'", type);
     if (strcmp(type, "fsfs") != 0)
         return err_make(E_FS_UNKNOWN_FS_TYPE, "Unknown FS type '%s'", type);
     struct repo_create_options options = {0};

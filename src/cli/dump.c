@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "repo/dump.h"
 #include "cli/progress.h"
 #include "cli/tool.h"
-#include "repo/dump.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,7 +43,8 @@ static struct err *open_output(struct writer **out, const char *file)
 }
 
 /* The paths that the option ID names, as views. */
-static const struct str *paths_of(size_t *n, const struct command_line *line, int id, struct arena *arena)
+static const struct str *paths_of(size_t *n, const struct command_line *line, int id,
+                                  struct arena *arena)
 {
     const char **args = arena_array(arena, line->value_count + 1, sizeof *args);
     *n = command_line_args(line, id, args);
@@ -74,12 +75,15 @@ static struct err *dump_to(struct writer *out, struct repo *repo, const struct t
     params.include = paths_of(&params.include_count, call->line, OPT_INCLUDE, arena);
     params.exclude = paths_of(&params.exclude_count, call->line, OPT_EXCLUDE, arena);
     if (params.include_count && params.exclude_count)
-        return err_make(E_CL_ARG_PARSING_ERROR, "'--exclude' and '--include' options cannot be used simultaneously");
+        return err_make(E_CL_ARG_PARSING_ERROR,
+                        "'--exclude' and '--include' options cannot be used simultaneously");
     dump.start = params.start;
-    progress_start(&dump.progress, !call->as_svnadmin && !call->quiet, "Dumping", params.end - params.start + 1);
+    progress_start(&dump.progress, !call->as_svnadmin && !call->quiet, "Dumping",
+                   params.end - params.start + 1);
     struct err *err = dump_write(out, repo, &params);
     progress_end(&dump.progress);
-    return err_join(err, writer_flush(out)); /* what is complete is of use also where an error follows */
+    return err_join(err,
+                    writer_flush(out)); /* what is complete is of use also where an error follows */
 }
 
 struct err *tool_dump(const struct tool_call *call)

@@ -25,7 +25,8 @@ static struct err *print_info(struct repo *repo, const char *path)
         printf("FSFS Shards Packed: %lld/%lld\n", (long long)(min_unpacked / fs->shard_size),
                (long long)((youngest + 1) / fs->shard_size));
     }
-    printf("FSFS Logical Addressing: %s\nConfiguration File: %s/db/fsfs.conf\n\n", yes_no(fs->logical), path);
+    printf("FSFS Logical Addressing: %s\nConfiguration File: %s/db/fsfs.conf\n\n",
+           yes_no(fs->logical), path);
     return NULL;
 }
 

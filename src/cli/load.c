@@ -39,7 +39,8 @@ static struct err *print_notice(void *arg, const struct load_notice *notice)
         if (old_rev == new_rev)
             printf("\n------- Committed revision %lld >>>\n\n", new_rev);
         else
-            printf("\n------- Committed new rev %lld (loaded from original rev %lld) >>>\n\n", new_rev, old_rev);
+            printf("\n------- Committed new rev %lld (loaded from original rev %lld) >>>\n\n",
+                   new_rev, old_rev);
         break;
     case LOAD_SKIPPED:
         printf("<<< Skipped original revision %lld\n", old_rev);
@@ -83,13 +84,15 @@ static struct err *stream_range(revnum *start, revnum *end, const struct tool_ca
         first.n = colon;
     }
     if (!num_i64(start, first) || !num_i64(end, last))
-        return err_make(E_CL_ARG_PARSING_ERROR, "Revisions of a dump stream must be numbers: '%s'", call->revision);
+        return err_make(E_CL_ARG_PARSING_ERROR, "Revisions of a dump stream must be numbers: '%s'",
+                        call->revision);
     if (*start > *end)
         return err_make(E_CL_ARG_PARSING_ERROR, "First revision cannot be higher than second");
     return NULL;
 }
 
-static struct err *load_from(struct reader *in, struct repo *repo, const struct tool_call *call, struct load_params *params)
+static struct err *load_from(struct reader *in, struct repo *repo, const struct tool_call *call,
+                             struct load_params *params)
 {
     struct load_call load = {.call = call};
     params->notify = print_notice;
@@ -104,7 +107,9 @@ struct err *tool_load(const struct tool_call *call)
 {
     const struct command_line *line = call->line;
     struct load_params params = {
-        .uuid = command_line_has(line, OPT_FORCE_UUID) ? LOAD_UUID_FORCE : command_line_has(line, OPT_IGNORE_UUID) ? LOAD_UUID_IGNORE : LOAD_UUID_DEFAULT,
+        .uuid = command_line_has(line, OPT_FORCE_UUID)    ? LOAD_UUID_FORCE
+                : command_line_has(line, OPT_IGNORE_UUID) ? LOAD_UUID_IGNORE
+                                                          : LOAD_UUID_DEFAULT,
         .parent_dir = str_of(command_line_arg(line, OPT_PARENT_DIR, "")),
         .ignore_dates = command_line_has(line, OPT_IGNORE_DATES),
         .normalize_props = command_line_has(line, OPT_NORMALIZE_PROPS),

@@ -18,29 +18,37 @@ static const struct opt_spec option_table[] = {
     {OPT_FILE, "file", 'F', true, "use file ARG in the place of standard input or output"},
     {OPT_INCLUDE, "include", 0, true, "only nodes at or below path ARG (may be repeated)"},
     {OPT_EXCLUDE, "exclude", 0, true, "no nodes at or below path ARG (may be repeated)"},
-    {OPT_PATTERN, "pattern", 0, false, "paths of --include and --exclude are glob patterns;\n'*' and '?' match '/' too"},
+    {OPT_PATTERN, "pattern", 0, false,
+     "paths of --include and --exclude are glob patterns;\n'*' and '?' match '/' too"},
     {OPT_IGNORE_UUID, "ignore-uuid", 0, false, "leave the repository's UUID as it is"},
     {OPT_FORCE_UUID, "force-uuid", 0, false, "take the stream's UUID in any case"},
     {OPT_IGNORE_DATES, "ignore-dates", 0, false, "date revisions by the time of loading"},
-    {OPT_PRE_COMMIT_HOOK, "use-pre-commit-hook", 0, false, "run the pre-commit hook for each revision"},
-    {OPT_POST_COMMIT_HOOK, "use-post-commit-hook", 0, false, "run the post-commit hook for each revision"},
+    {OPT_PRE_COMMIT_HOOK, "use-pre-commit-hook", 0, false,
+     "run the pre-commit hook for each revision"},
+    {OPT_POST_COMMIT_HOOK, "use-post-commit-hook", 0, false,
+     "run the post-commit hook for each revision"},
     {OPT_PARENT_DIR, "parent-dir", 0, true, "load below folder ARG of the repository"},
     {OPT_NORMALIZE_PROPS, "normalize-props", 0, false, "mend line ends in svn: properties"},
-    {OPT_BYPASS_PROP_VALIDATION, "bypass-prop-validation", 0, false, "take properties as they come, valid or not"},
-    {OPT_NO_FLUSH, "no-flush-to-disk", 0, false, "do not wait for the disk (a power cut may cost the\nrepository)"},
+    {OPT_BYPASS_PROP_VALIDATION, "bypass-prop-validation", 0, false,
+     "take properties as they come, valid or not"},
+    {OPT_NO_FLUSH, "no-flush-to-disk", 0, false,
+     "do not wait for the disk (a power cut may cost the\nrepository)"},
     {OPT_KEEP_GOING, "keep-going", 0, false, "go on after a damaged revision"},
     {OPT_CHECK_NORMALIZATION, "check-normalization", 0, false,
-     "report names in one folder, or in mergeinfo, that differ\nonly in how their characters are composed"},
+     "report names in one folder, or in mergeinfo, that differ\nonly in how their characters are "
+     "composed"},
     {OPT_METADATA_ONLY, "metadata-only", 0, false, "check indexes and checksums of items only"},
     {OPT_FS_TYPE, "fs-type", 0, true, "the kind of filesystem: fsfs"},
-    {OPT_COMPATIBLE_VERSION, "compatible-version", 0, true, "a format that Subversion ARG (\"1.8\") can use;\ndefault: the newest"},
+    {OPT_COMPATIBLE_VERSION, "compatible-version", 0, true,
+     "a format that Subversion ARG (\"1.8\") can use;\ndefault: the newest"},
     {OPT_PRE_1_4, "pre-1.4-compatible", 0, false, "as --compatible-version 1.3"},
     {OPT_PRE_1_5, "pre-1.5-compatible", 0, false, "as --compatible-version 1.4"},
     {OPT_PRE_1_6, "pre-1.6-compatible", 0, false, "as --compatible-version 1.5"},
     {OPT_CONFIG_DIR, "config-dir", 0, true, "accepted; creating needs no user configuration"},
     {OPT_BDB_TXN_NOSYNC, "bdb-txn-nosync", 0, false, "accepted; concerns Berkeley DB only"},
     {OPT_BDB_LOG_KEEP, "bdb-log-keep", 0, false, "accepted; concerns Berkeley DB only"},
-    {OPT_MEMORY, "memory-cache-size", 'M', true, "let the cache grow to ARG MB; by default it fits itself\nto the machine"},
+    {OPT_MEMORY, "memory-cache-size", 'M', true,
+     "let the cache grow to ARG MB; by default it fits itself\nto the machine"},
     {OPT_HELP, "help", 'h', false, "show this help"},
     {OPT_HELP, "help", '?', false, "show this help"},
     {OPT_VERSION, "version", 0, false, "show the program's version"},
@@ -51,24 +59,78 @@ static const struct opt_spec option_table[] = {
 static struct err *tool_help(const struct tool_call *call);
 
 static const struct tool tools[] = {
-    {"create", {0}, tool_create, false, 1, "REPOS_PATH", "Make a new, empty repository in REPOS_PATH, an absent or empty folder.",
-     {OPT_COMPATIBLE_VERSION, OPT_FS_TYPE, OPT_PRE_1_4, OPT_PRE_1_5, OPT_PRE_1_6, OPT_CONFIG_DIR, OPT_BDB_TXN_NOSYNC, OPT_BDB_LOG_KEEP}},
-    {"dump", {0}, tool_dump, false, 1, "REPOS_PATH [-r LOWER[:UPPER]] [--incremental] [--deltas]",
+    {"create",
+     {0},
+     tool_create,
+     false,
+     1,
+     "REPOS_PATH",
+     "Make a new, empty repository in REPOS_PATH, an absent or empty folder.",
+     {OPT_COMPATIBLE_VERSION, OPT_FS_TYPE, OPT_PRE_1_4, OPT_PRE_1_5, OPT_PRE_1_6, OPT_CONFIG_DIR,
+      OPT_BDB_TXN_NOSYNC, OPT_BDB_LOG_KEEP}},
+    {"dump",
+     {0},
+     tool_dump,
+     false,
+     1,
+     "REPOS_PATH [-r LOWER[:UPPER]] [--incremental] [--deltas]",
      "Write revisions as a dump stream to standard output, progress to standard error.\n"
      "Without --incremental the first revision is written as a whole tree.",
-     {OPT_REVISION, OPT_INCREMENTAL, OPT_DELTAS, OPT_QUIET, OPT_MEMORY, OPT_FILE, OPT_EXCLUDE, OPT_INCLUDE, OPT_PATTERN}},
-    {"help", {"?", "h"}, tool_help, false, 99, "[SUBCOMMAND...]", "Show what the program, or a subcommand of it, does.", {0}},
-    {"info", {0}, tool_info, false, 1, "REPOS_PATH", "Show what kind of repository is in REPOS_PATH.", {0}},
-    {"load", {0}, tool_load, false, 1, "REPOS_PATH",
+     {OPT_REVISION, OPT_INCREMENTAL, OPT_DELTAS, OPT_QUIET, OPT_MEMORY, OPT_FILE, OPT_EXCLUDE,
+      OPT_INCLUDE, OPT_PATTERN}},
+    {"help",
+     {"?", "h"},
+     tool_help,
+     false,
+     99,
+     "[SUBCOMMAND...]",
+     "Show what the program, or a subcommand of it, does.",
+     {0}},
+    {"info",
+     {0},
+     tool_info,
+     false,
+     1,
+     "REPOS_PATH",
+     "Show what kind of repository is in REPOS_PATH.",
+     {0}},
+    {"load",
+     {0},
+     tool_load,
+     false,
+     1,
+     "REPOS_PATH",
      "Read a dump stream from standard input and add its revisions. An empty repository\n"
      "takes the stream's UUID.",
-     {OPT_QUIET, OPT_REVISION, OPT_IGNORE_UUID, OPT_FORCE_UUID, OPT_IGNORE_DATES, OPT_PRE_COMMIT_HOOK, OPT_POST_COMMIT_HOOK, OPT_PARENT_DIR,
-      OPT_NORMALIZE_PROPS, OPT_BYPASS_PROP_VALIDATION, OPT_MEMORY, OPT_NO_FLUSH, OPT_FILE}},
-    {"setuuid", {0}, tool_setuuid, false, 2, "REPOS_PATH [NEW_UUID]", "Give the repository the UUID NEW_UUID, or a fresh one.", {0}},
+     {OPT_QUIET, OPT_REVISION, OPT_IGNORE_UUID, OPT_FORCE_UUID, OPT_IGNORE_DATES,
+      OPT_PRE_COMMIT_HOOK, OPT_POST_COMMIT_HOOK, OPT_PARENT_DIR, OPT_NORMALIZE_PROPS,
+      OPT_BYPASS_PROP_VALIDATION, OPT_MEMORY, OPT_NO_FLUSH, OPT_FILE}},
+    {"setuuid",
+     {0},
+     tool_setuuid,
+     false,
+     2,
+     "REPOS_PATH [NEW_UUID]",
+     "Give the repository the UUID NEW_UUID, or a fresh one.",
+     {0}},
     {"uuid", {0}, tool_uuid, true, 1, "REPOS_PATH", "Print the repository's UUID.", {0}},
-    {"verify", {0}, tool_verify, false, 1, "REPOS_PATH", "Read everything that the repository holds and check it.",
-     {OPT_TRANSACTION, OPT_REVISION, OPT_QUIET, OPT_KEEP_GOING, OPT_MEMORY, OPT_CHECK_NORMALIZATION, OPT_METADATA_ONLY}},
-    {"youngest", {0}, tool_youngest, true, 1, "REPOS_PATH", "Print the number of the youngest revision.", {0}},
+    {"verify",
+     {0},
+     tool_verify,
+     false,
+     1,
+     "REPOS_PATH",
+     "Read everything that the repository holds and check it.",
+     {OPT_TRANSACTION, OPT_REVISION, OPT_QUIET, OPT_KEEP_GOING, OPT_MEMORY, OPT_CHECK_NORMALIZATION,
+      OPT_METADATA_ONLY}},
+    {"youngest",
+     {0},
+     tool_youngest,
+     true,
+     1,
+     "REPOS_PATH",
+     "Print the number of the youngest revision.",
+     {0}},
 };
 enum { TOOL_COUNT = sizeof tools / sizeof *tools };
 
@@ -103,7 +165,8 @@ static void print_aliases(const struct tool *tool)
 static void print_overview(const char *prog, bool as_svnadmin)
 {
     printf("general usage: %s SUBCOMMAND REPOS_PATH  [ARGS & OPTIONS ...]\n", prog);
-    printf("Tool for Subversion repositories%s.\n", as_svnadmin ? ", by varve" : ": stores, serves, inspects, copies and measures them");
+    printf("Tool for Subversion repositories%s.\n",
+           as_svnadmin ? ", by varve" : ": stores, serves, inspects, copies and measures them");
     printf("Type '%s help <subcommand>' for help on a specific subcommand.\n", prog);
     printf("Type '%s --version' to see the program version.\n\nAvailable subcommands:\n", prog);
     for (size_t i = 0; i < TOOL_COUNT; i++) {
@@ -201,14 +264,17 @@ static int run_tool(const struct tool *tool, struct tool_call *call, struct comm
 {
     bool is_help = tool->run == tool_help;
     if (!is_help && line->operand_count == 0)
-        return fail_plain(err_make(E_CL_ARG_PARSING_ERROR, "Repository argument required"), call->prog);
+        return fail_plain(err_make(E_CL_ARG_PARSING_ERROR, "Repository argument required"),
+                          call->prog);
     for (size_t i = 0; i < line->value_count; i++) {
         const struct opt_spec *spec = opt_find(option_table, line->values[i].id);
         if (accepts(tool, spec->id))
             continue;
         char name[80];
         opt_print_name(spec, name, sizeof name);
-        fprintf(stderr, "Subcommand '%s' doesn't accept option '%s'\nType '%s help %s' for usage.\n", tool->name, name, call->prog, tool->name);
+        fprintf(stderr,
+                "Subcommand '%s' doesn't accept option '%s'\nType '%s help %s' for usage.\n",
+                tool->name, name, call->prog, tool->name);
         return 1;
     }
     if (line->operand_count > (size_t)tool->operands_max)
@@ -275,7 +341,8 @@ int main(int argc, char **argv)
     const char *slash = strrchr(argv[0], '/');
     const char *prog = slash ? slash + 1 : argv[0];
     mem_setup();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe or connection is an error value, not the end of the process */
+    signal(SIGPIPE,
+           SIG_IGN); /* a closed pipe or connection is an error value, not the end of the process */
     signal(SIGXFSZ, SIG_IGN);
     int status;
     if (strcmp(prog, "svnserve") == 0)

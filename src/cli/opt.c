@@ -12,7 +12,8 @@ struct parse {
     char **argv;
 };
 
-static bool complain(const struct command_line *line, const char *hint, const char *fmt, const char *what)
+static bool complain(const struct command_line *line, const char *hint, const char *fmt,
+                     const char *what)
 {
     fprintf(stderr, "%s: ", line->prog);
     fprintf(stderr, fmt, what);
@@ -106,8 +107,8 @@ static size_t count_letters(int argc, char **argv)
     return n;
 }
 
-bool command_line_parse(struct command_line *out, const char *prog, const char *hint, const struct opt_spec *specs,
-                        int argc, char **argv)
+bool command_line_parse(struct command_line *out, const char *prog, const char *hint,
+                        const struct opt_spec *specs, int argc, char **argv)
 {
     *out = (struct command_line){.prog = prog, .specs = specs};
     out->values = mem_alloc(count_letters(argc, argv) * sizeof *out->values + 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* opt.h - command lines: one table of options makes the parser and the help.
  *
- * Options and operands mix freely; "--" ends the options; --name=ARG, --name ARG, -nARG, -n ARG. The messages for a wrong command line are the
- * ones that users of svnadmin and svnserve know. */
+ * Options and operands mix freely; "--" ends the options; --name=ARG, --name ARG, -nARG, -n ARG.
+ * The messages for a wrong command line are the ones that users of svnadmin and svnserve know. */
 #ifndef VARVE_CLI_OPT_H
 #define VARVE_CLI_OPT_H
 
@@ -11,11 +11,11 @@
 #include <stddef.h>
 
 struct opt_spec {
-    int id;               /* > 0; options with one letter use that letter */
-    const char *name;     /* without dashes */
-    char letter;          /* 0: none */
+    int id;           /* > 0; options with one letter use that letter */
+    const char *name; /* without dashes */
+    char letter;      /* 0: none */
     bool has_arg;
-    const char *help;     /* lines separated by LF */
+    const char *help; /* lines separated by LF */
 };
 
 struct opt_value {
@@ -32,11 +32,14 @@ struct command_line {
     size_t operand_count;
 };
 
-/* Split ARGV (without the program's name). On a wrong option: prints to standard error what is wrong and "Type 'HINT' for usage.", and returns false. */
-bool command_line_parse(struct command_line *out, const char *prog, const char *hint, const struct opt_spec *specs, int argc, char **argv);
+/* Split ARGV (without the program's name). On a wrong option: prints to standard error what is
+ * wrong and "Type 'HINT' for usage.", and returns false. */
+bool command_line_parse(struct command_line *out, const char *prog, const char *hint,
+                        const struct opt_spec *specs, int argc, char **argv);
 void command_line_free(struct command_line *line);
 bool command_line_has(const struct command_line *line, int id);
-const char *command_line_arg(const struct command_line *line, int id, const char *fallback); /* of the last one given */
+const char *command_line_arg(const struct command_line *line, int id,
+                             const char *fallback); /* of the last one given */
 /* All arguments of a repeated option: fills ARGS (room for value_count); how many. */
 size_t command_line_args(const struct command_line *line, int id, const char **args);
 

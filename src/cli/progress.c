@@ -21,7 +21,8 @@ static void draw_bar(const struct progress *p)
     memset(bar, '.', BAR_CELLS);
     memset(bar, '#', (size_t)full);
     bar[BAR_CELLS] = 0;
-    fprintf(stderr, " [%s] %3d %%", bar, (int)(p->done >= p->total ? 100 : p->done * 100 / p->total));
+    fprintf(stderr, " [%s] %3d %%", bar,
+            (int)(p->done >= p->total ? 100 : p->done * 100 / p->total));
 }
 
 static void draw(struct progress *p, int64_t now_us)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.h - a line on the terminal that shows how far a long operation is: done, rate, time left. */
+/* progress.h - a line on the terminal that shows how far a long operation is: done, rate, time
+ * left. */
 #ifndef VARVE_CLI_PROGRESS_H
 #define VARVE_CLI_PROGRESS_H
 
@@ -7,9 +8,9 @@
 #include <stdint.h>
 
 struct progress {
-    bool shown;          /* standard error is a terminal and the caller wants it */
-    const char *what;    /* "Loading" */
-    int64_t total;       /* 0: unknown */
+    bool shown;       /* standard error is a terminal and the caller wants it */
+    const char *what; /* "Loading" */
+    int64_t total;    /* 0: unknown */
     int64_t done;
     int64_t started_us, drawn_us;
 };

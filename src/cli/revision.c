@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* revision.c - what the tools share: revision arguments, the cache's size, opening the repository. */
+/* revision.c - what the tools share: revision arguments, the cache's size, opening the repository.
+ */
 #include "base/cache.h"
 #include "base/date.h"
 #include "base/num.h"
@@ -61,13 +62,16 @@ static struct err *resolve_end(revnum *out, struct str word, struct fsfs *fs, re
     bool head;
     int64_t us;
     if (!parse_end(word, out, &head, &us))
-        return err_make(E_CL_ARG_PARSING_ERROR, "Syntax error in revision argument '%.*s'", STR(word));
+        return err_make(E_CL_ARG_PARSING_ERROR, "Syntax error in revision argument '%.*s'",
+                        STR(word));
     if (head)
         *out = youngest;
     else if (us >= 0)
         TRY(history_dated_rev(out, fs, us));
     if (*out > youngest)
-        return err_make(E_CL_ARG_PARSING_ERROR, "Revisions must not be greater than the youngest revision (%lld)", (long long)youngest);
+        return err_make(E_CL_ARG_PARSING_ERROR,
+                        "Revisions must not be greater than the youngest revision (%lld)",
+                        (long long)youngest);
     return NULL;
 }
 
@@ -102,7 +106,8 @@ struct err *tool_set_memory(const struct command_line *line)
     return NULL;
 }
 
-struct err *tool_open(struct repo **out, const struct tool_call *call, const struct fsfs_options *options)
+struct err *tool_open(struct repo **out, const struct tool_call *call,
+                      const struct fsfs_options *options)
 {
     return repo_open(out, call->repo_path, options);
 }

@@ -36,29 +36,40 @@ static const struct opt_spec serve_table[] = {
     {'X', "listen-once", 'X', false, "one connection in the foreground, then end"},
     {'r', "root", 'r', true, "the folder whose repositories are served; default /"},
     {'R', "read-only", 'R', false, "nobody may write, whatever the configuration says"},
-    {SERVE_OPT_CONFIG_FILE, "config-file", 0, true, "read ARG in the place of each repository's\nconf/svnserve.conf"},
+    {SERVE_OPT_CONFIG_FILE, "config-file", 0, true,
+     "read ARG in the place of each repository's\nconf/svnserve.conf"},
     {SERVE_OPT_PORT, "listen-port", 0, true, "the port; default 3690"},
     {SERVE_OPT_HOST, "listen-host", 0, true, "the name or address to listen on; default: all"},
     {'6', "prefer-ipv6", '6', false, "take the IPv6 address of --listen-host where it has both"},
-    {'c', "compression", 'c', true, "how hard texts are compressed on the wire: 0 (not at\nall) to 9; default 5"},
-    {'M', "memory-cache-size", 'M', true, "let the cache grow to ARG MB; by default it fits itself\nto the machine"},
+    {'c', "compression", 'c', true,
+     "how hard texts are compressed on the wire: 0 (not at\nall) to 9; default 5"},
+    {'M', "memory-cache-size", 'M', true,
+     "let the cache grow to ARG MB; by default it fits itself\nto the machine"},
     {SERVE_OPT_CACHE_TXDELTAS, "cache-txdeltas", 0, true, "accepted; the cache decides by itself"},
-    {SERVE_OPT_CACHE_FULLTEXTS, "cache-fulltexts", 0, true, "accepted; the cache decides by itself"},
-    {SERVE_OPT_CACHE_REVPROPS, "cache-revprops", 0, true, "accepted; they are cached and checked in any case"},
-    {SERVE_OPT_CACHE_NODEPROPS, "cache-nodeprops", 0, true, "accepted; the cache decides by itself"},
+    {SERVE_OPT_CACHE_FULLTEXTS, "cache-fulltexts", 0, true,
+     "accepted; the cache decides by itself"},
+    {SERVE_OPT_CACHE_REVPROPS, "cache-revprops", 0, true,
+     "accepted; they are cached and checked in any case"},
+    {SERVE_OPT_CACHE_NODEPROPS, "cache-nodeprops", 0, true,
+     "accepted; the cache decides by itself"},
     {SERVE_OPT_CLIENT_SPEED, "client-speed", 0, true, "accepted; needs no tuning"},
     {SERVE_OPT_BLOCK_READ, "block-read", 0, true, "accepted; blocks are read in any case"},
     {'T', "threads", 'T', false, "accepted; there is a thread for each connection"},
     {SERVE_OPT_MIN_THREADS, "min-threads", 0, true, "accepted; threads start as needed"},
     {SERVE_OPT_MAX_THREADS, "max-threads", 0, true, "accepted; threads start as needed"},
-    {SERVE_OPT_MAX_REQUEST, "max-request-size", 0, true, "the largest request in MB; 0: any; default 16"},
-    {SERVE_OPT_MAX_RESPONSE, "max-response-size", 0, true, "the largest answer in MB; default 0: any"},
+    {SERVE_OPT_MAX_REQUEST, "max-request-size", 0, true,
+     "the largest request in MB; 0: any; default 16"},
+    {SERVE_OPT_MAX_RESPONSE, "max-response-size", 0, true,
+     "the largest answer in MB; default 0: any"},
     {SERVE_OPT_FOREGROUND, "foreground", 0, false, "with -d: stay in the foreground"},
-    {SERVE_OPT_SINGLE_THREAD, "single-thread", 0, false, "accepted; connections never wait for each other"},
+    {SERVE_OPT_SINGLE_THREAD, "single-thread", 0, false,
+     "accepted; connections never wait for each other"},
     {SERVE_OPT_LOG_FILE, "log-file", 0, true, "append a line for each request to file ARG"},
     {SERVE_OPT_PID_FILE, "pid-file", 0, true, "write our process id to file ARG"},
-    {SERVE_OPT_TUNNEL_USER, "tunnel-user", 0, true, "with -t: the user's name; default: that of our uid"},
-    {SERVE_OPT_VIRTUAL_HOST, "virtual-host", 0, false, "look below the folder named as the host in the URL"},
+    {SERVE_OPT_TUNNEL_USER, "tunnel-user", 0, true,
+     "with -t: the user's name; default: that of our uid"},
+    {SERVE_OPT_VIRTUAL_HOST, "virtual-host", 0, false,
+     "look below the folder named as the host in the URL"},
     {'h', "help", 'h', false, "show this help"},
     {SERVE_OPT_VERSION, "version", 0, false, "show the program's version"},
     {'q', "quiet", 'q', false, "with --version: the number only"},
@@ -67,17 +78,22 @@ static const struct opt_spec serve_table[] = {
 
 static int print_help(const char *prog)
 {
-    printf("usage: %s [-d | -i | -t | -X] [options]\nServes Subversion repositories over svn://.\n\nValid options:\n", prog);
+    printf("usage: %s [-d | -i | -t | -X] [options]\nServes Subversion repositories over "
+           "svn://.\n\nValid options:\n",
+           prog);
     for (const struct opt_spec *spec = serve_table; spec->id; spec++)
         opt_print_help(spec);
     printf("\n");
     return 0;
 }
 
-static struct err *take_number(int64_t *out, const char *arg, int64_t min, int64_t max, const char *what)
+static struct err *take_number(int64_t *out, const char *arg, int64_t min, int64_t max,
+                               const char *what)
 {
     if (!num_i64(out, str_of(arg)) || *out < min || *out > max)
-        return err_make(E_CL_ARG_PARSING_ERROR, "Invalid %s '%s': a number from %lld to %lld is needed", what, arg, (long long)min, (long long)max);
+        return err_make(E_CL_ARG_PARSING_ERROR,
+                        "Invalid %s '%s': a number from %lld to %lld is needed", what, arg,
+                        (long long)min, (long long)max);
     return NULL;
 }
 
@@ -109,7 +125,10 @@ static struct err *take_option(struct serve_options *o, int *modes, const struct
     case 'i':
     case 't':
     case 'X':
-        o->mode = value->id == 'd' ? SERVE_DAEMON : value->id == 'i' ? SERVE_INETD : value->id == 't' ? SERVE_TUNNEL : SERVE_LISTEN_ONCE;
+        o->mode = value->id == 'd'   ? SERVE_DAEMON
+                  : value->id == 'i' ? SERVE_INETD
+                  : value->id == 't' ? SERVE_TUNNEL
+                                     : SERVE_LISTEN_ONCE;
         (*modes)++;
         break;
     case 'r':
@@ -162,7 +181,8 @@ static struct err *take_option(struct serve_options *o, int *modes, const struct
     return NULL;
 }
 
-static struct err *take_options(struct serve_options *o, int *modes, const struct command_line *line)
+static struct err *take_options(struct serve_options *o, int *modes,
+                                const struct command_line *line)
 {
     for (size_t i = 0; i < line->value_count; i++)
         TRY(take_option(o, modes, &line->values[i]));
@@ -194,7 +214,8 @@ static int serve_line(const char *prog, const char *hint, const struct command_l
         if (command_line_has(line, 'q'))
             printf("%s\n", version);
         else
-            printf("%s, version %s%s\n", prog, version, as_svnserve ? " (varve " VARVE_VERSION ")" : "");
+            printf("%s, version %s%s\n", prog, version,
+                   as_svnserve ? " (varve " VARVE_VERSION ")" : "");
         return 0;
     }
     struct serve_options options;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tool.h - the tools of the program: one function and one row of the table in main.c each.
  *
- * A tool returns an error, which main prints as "PROG: E160004: text" before it exits with 1. Errors about the command line (E_CL_ARG_PARSING_ERROR)
- * are printed below a line that points to the help, as svnadmin does. */
+ * A tool returns an error, which main prints as "PROG: E160004: text" before it exits with 1.
+ * Errors about the command line (E_CL_ARG_PARSING_ERROR) are printed below a line that points to
+ * the help, as svnadmin does. */
 #ifndef VARVE_CLI_TOOL_H
 #define VARVE_CLI_TOOL_H
 
@@ -50,10 +51,10 @@ enum tool_option {
 enum { TOOL_OPTIONS_MAX = 20 };
 
 struct tool_call {
-    const char *prog;         /* "varve" or "svnadmin" */
+    const char *prog; /* "varve" or "svnadmin" */
     const struct command_line *line;
-    const char *repo_path;    /* the first operand, canonical; NULL where there is none */
-    bool as_svnadmin;         /* stock's lines even on a terminal */
+    const char *repo_path; /* the first operand, canonical; NULL where there is none */
+    bool as_svnadmin;      /* stock's lines even on a terminal */
     bool quiet;
     /* -r, as given; resolve with tool_range */
     const char *revision;
@@ -63,13 +64,14 @@ struct tool {
     const char *name;
     const char *aliases[2];
     struct err *(*run)(const struct tool_call *call);
-    bool varve_only;          /* not a subcommand of svnadmin */
-    int operands_max;         /* the repository included */
+    bool varve_only;  /* not a subcommand of svnadmin */
+    int operands_max; /* the repository included */
     const char *usage, *about;
     int options[TOOL_OPTIONS_MAX];
 };
 
-/* Under a stock tool's name we report the release whose behaviour we have; scripts read that number. */
+/* Under a stock tool's name we report the release whose behaviour we have; scripts read that
+ * number. */
 #define SUBVERSION_VERSION "1.14.2"
 
 struct err *tool_create(const struct tool_call *call);
@@ -81,19 +83,22 @@ struct err *tool_youngest(const struct tool_call *call);
 struct err *tool_uuid(const struct tool_call *call);
 struct err *tool_setuuid(const struct tool_call *call);
 
-/* `varve serve` and svnserve: their own command line, from ARGV without the program's name. Returns the exit status. */
+/* `varve serve` and svnserve: their own command line, from ARGV without the program's name. Returns
+ * the exit status. */
 int serve_main(const char *prog, int argc, char **argv);
 
 /* ---- helpers of the tools ---- */
 
 enum { SHOWN_BYTES_IN_MB = 1 << 20 };
 
-/* -r as a range of revisions: START and END are REV_NONE where not given (END alone: the same as START). N, HEAD, {DATE}, N:M. */
+/* -r as a range of revisions: START and END are REV_NONE where not given (END alone: the same as
+ * START). N, HEAD, {DATE}, N:M. */
 struct err *tool_range(revnum *start, revnum *end, const struct tool_call *call, struct fsfs *fs);
 /* The syntax of -r alone, before any repository is opened. */
 struct err *revision_arg_check(const char *arg);
 /* -M: sets the cache's limit. */
 struct err *tool_set_memory(const struct command_line *line);
-struct err *tool_open(struct repo **out, const struct tool_call *call, const struct fsfs_options *options);
+struct err *tool_open(struct repo **out, const struct tool_call *call,
+                      const struct fsfs_options *options);
 
 #endif

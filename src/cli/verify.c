@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "repo/verify.h"
 #include "base/buf.h"
 #include "cli/progress.h"
 #include "cli/tool.h"
-#include "repo/verify.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,7 +84,8 @@ static void print_summary(const struct verify_call *verify)
     }
 }
 
-static struct err *verify_repo(struct repo *repo, const struct tool_call *call, struct verify_call *verify)
+static struct err *verify_repo(struct repo *repo, const struct tool_call *call,
+                               struct verify_call *verify)
 {
     struct verify_params params = {
         .keep_going = command_line_has(call->line, OPT_KEEP_GOING),
@@ -95,16 +96,19 @@ static struct err *verify_repo(struct repo *repo, const struct tool_call *call, 
         .arg = verify,
     };
     if (params.txn && call->revision)
-        return err_make(E_CL_ARG_PARSING_ERROR, "--revision (-r) and --transaction (-t) are mutually exclusive");
+        return err_make(E_CL_ARG_PARSING_ERROR,
+                        "--revision (-r) and --transaction (-t) are mutually exclusive");
     TRY(tool_range(&params.start, &params.end, call, repo->fs));
     if (params.start == REV_NONE) {
         params.start = 0;
         TRY(fsfs_youngest(&params.end, repo->fs));
     }
     if (params.start > params.end)
-        return err_make(E_REPOS_BAD_ARGS, "Start revision %lld is greater than end revision %lld", (long long)params.start, (long long)params.end);
+        return err_make(E_REPOS_BAD_ARGS, "Start revision %lld is greater than end revision %lld",
+                        (long long)params.start, (long long)params.end);
     verify->start = params.start;
-    progress_start(&verify->progress, !call->as_svnadmin && !call->quiet, "Verifying", params.end - params.start + 1);
+    progress_start(&verify->progress, !call->as_svnadmin && !call->quiet, "Verifying",
+                   params.end - params.start + 1);
     size_t bad_revisions = 0;
     struct err *err = repo_verify(repo, &params, &bad_revisions);
     progress_end(&verify->progress);

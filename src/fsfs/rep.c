@@ -11,7 +11,7 @@ enum {
         64 * 1024, /* bytes: a base further down than the first is kept up to this size */
     STORED_WHOLE_MAX =
         TEXT_WHOLE_MAX + 64 * 1024, /* bytes: what is stored of a whole text; svndiff adds little */
-    BLOB_SLACK = 64, /* bytes behind a text that is expanded, for copies in steps */
+    BLOB_SLACK = 64,                /* bytes behind a text that is expanded, for copies in steps */
     SHARD_ASSUMED = 1, /* revisions: what Subversion counts as a shard where the layout has none */
 };
 

@@ -34,7 +34,8 @@ struct err *noderev_get(const struct noderev **out, struct fsfs *fs, const struc
                         struct arena *arena);
 struct err *noderev_at(const struct noderev **out, struct fsfs *fs, revnum rev, uint64_t item,
                        struct arena *arena);
-/* Where the cache has the root of a revision, under physical addressing besides its own place: it saves reading the trailer. */
+/* Where the cache has the root of a revision, under physical addressing besides its own place: it
+ * saves reading the trailer. */
 enum { NODEREV_ROOT_KEY = -1 };
 struct err *noderev_root(const struct noderev **out, struct fsfs *fs, revnum rev,
                          struct arena *arena); /* E_FS_NO_SUCH_REVISION */
@@ -67,7 +68,8 @@ struct rep_chain {
 struct err *rep_chain(struct rep_chain *out, struct fsfs *fs, const struct rep *rep,
                       struct arena *arena);
 
-/* REP is new and stored against BASE (NULL: by itself): know its chain without reading it, where that of BASE is known. */
+/* REP is new and stored against BASE (NULL: by itself): know its chain without reading it, where
+ * that of BASE is known. */
 void rep_chain_note(struct fsfs *fs, const struct rep *rep, const struct rep *base);
 
 /* Ask the disk ahead, for a reader that wants all of these soon (a cold export): node-revisions;

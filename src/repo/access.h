@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access.h - may this user see or change this path? Asked by every cursor that names paths; NULL means: everything. */
+/* access.h - may this user see or change this path? Asked by every cursor that names paths; NULL
+ * means: everything. */
 #ifndef VARVE_REPO_ACCESS_H
 #define VARVE_REPO_ACCESS_H
 
@@ -13,7 +14,8 @@ struct access {
     bool (*allowed)(const struct access *self, struct str path, int right, bool recursive);
 };
 
-static inline bool access_allowed(const struct access *access, struct str path, int right, bool recursive)
+static inline bool access_allowed(const struct access *access, struct str path, int right,
+                                  bool recursive)
 {
     return !access || access->allowed(access, path, right, recursive);
 }

@@ -10,9 +10,10 @@
 
 /* A file or folder that the client has opened. */
 struct edit_node {
-    struct str path;      /* absolute; owned */
-    revnum base_rev;      /* what the client has; REV_NONE: it is new in this edit */
-    bool was_copied;      /* it, or a folder above, was copied in this edit: what is below is the copy's */
+    struct str path; /* absolute; owned */
+    revnum base_rev; /* what the client has; REV_NONE: it is new in this edit */
+    bool was_copied; /* it, or a folder above, was copied in this edit: what is below is the copy's
+                      */
     struct txn_text *text;
 };
 
@@ -36,10 +37,12 @@ static struct edit_node *node_at(const struct commit_edit *ce, uint64_t number)
 static struct err *need_node(struct edit_node **out, const struct commit_edit *ce, uint64_t number)
 {
     *out = node_at(ce, number);
-    return *out ? NULL : err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "Edit of a node that is not open");
+    return *out ? NULL
+                : err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "Edit of a node that is not open");
 }
 
-static void add_node(struct commit_edit *ce, uint64_t number, struct str path, revnum base_rev, bool was_copied)
+static void add_node(struct commit_edit *ce, uint64_t number, struct str path, revnum base_rev,
+                     bool was_copied)
 {
     if (number >= ce->node_cap) {
         size_t cap = ce->node_cap ? ce->node_cap : 64;
@@ -51,7 +54,9 @@ static void add_node(struct commit_edit *ce, uint64_t number, struct str path, r
     }
     struct edit_node *node = mem_zalloc(sizeof *node + path.n);
     memcpy(node + 1, path.p, path.n);
-    *node = (struct edit_node){.path = str_make((char *)(node + 1), path.n), .base_rev = base_rev, .was_copied = was_copied};
+    *node = (struct edit_node){.path = str_make((char *)(node + 1), path.n),
+                               .base_rev = base_rev,
+                               .was_copied = was_copied};
     ce->nodes[number] = node;
 }
 
@@ -74,15 +79,19 @@ static struct err *out_of_date(struct str path, enum node_kind kind)
     return err_make(E_FS_TXN_OUT_OF_DATE, "%s'%.*s' is out of date", what, STR(path));
 }
 
-static struct err *need_right(const struct commit_edit *ce, struct str path, int right, bool recursive)
+static struct err *need_right(const struct commit_edit *ce, struct str path, int right,
+                              bool recursive)
 {
     if (access_allowed(ce->params.access, path, right, recursive))
         return NULL;
-    return err_make(right == ACCESS_WRITE ? E_AUTHZ_UNWRITABLE : E_AUTHZ_UNREADABLE, "Access denied");
+    return err_make(right == ACCESS_WRITE ? E_AUTHZ_UNWRITABLE : E_AUTHZ_UNREADABLE,
+                    "Access denied");
 }
 
-/* The kind of node at PATH in the transaction, and the revision in which it was last changed (REV_NONE: in this transaction). */
-static struct err *look(enum node_kind *kind, revnum *created, struct commit_edit *ce, struct str path)
+/* The kind of node at PATH in the transaction, and the revision in which it was last changed
+ * (REV_NONE: in this transaction). */
+static struct err *look(enum node_kind *kind, revnum *created, struct commit_edit *ce,
+                        struct str path)
 {
     const struct txn_node *node;
     TRY(txn_find(&node, ce->txn, path));
@@ -122,12 +131,14 @@ static struct err *on_delete(struct commit_edit *ce, const struct edit_event *ev
     return txn_delete(ce->txn, path);
 }
 
-static struct err *add_copy(struct commit_edit *ce, const struct edit_event *event, struct str path, const struct edit_node *parent)
+static struct err *add_copy(struct commit_edit *ce, const struct edit_event *event, struct str path,
+                            const struct edit_node *parent)
 {
     enum node_kind kind;
     revnum created;
     if (event->copy_rev == REV_NONE)
-        return err_make(E_FS_GENERAL, "Got source path but no source revision for '%.*s'", STR(path));
+        return err_make(E_FS_GENERAL, "Got source path but no source revision for '%.*s'",
+                        STR(path));
     TRY(look(&kind, &created, ce, path));
     if (kind != NODE_NONE && !parent->was_copied)
         return out_of_date(path, kind);
@@ -165,7 +176,8 @@ static struct err *on_open(struct commit_edit *ce, const struct edit_event *even
     } else {
         TRY(need_right(ce, path, ACCESS_READ, false));
         if (kind == NODE_NONE)
-            return err_make(E_FS_NOT_FOUND, "File not found: transaction '%s', path '%.*s'", ce->txn_name, STR(path));
+            return err_make(E_FS_NOT_FOUND, "File not found: transaction '%s', path '%.*s'",
+                            ce->txn_name, STR(path));
         if (created != REV_NONE && event->rev != REV_NONE && event->rev < created)
             return out_of_date(path, kind);
     }
@@ -212,7 +224,8 @@ static struct err *on_text_begin(struct commit_edit *ce, const struct edit_event
     if (event->md5.p)
         TRY(parse_md5(md5, event->md5));
     if (node->text)
-        return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent a second text", STR(node->path));
+        return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent a second text",
+                        STR(node->path));
     return txn_delta_begin(&node->text, ce->txn, node->path, event->md5.p ? md5 : NULL);
 }
 
@@ -221,12 +234,14 @@ static struct err *on_text_chunk(struct commit_edit *ce, const struct edit_event
     struct edit_node *node;
     TRY(need_node(&node, ce, event->node));
     if (!node->text)
-        return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent text out of turn", STR(node->path));
+        return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent text out of turn",
+                        STR(node->path));
     return txn_delta_write(node->text, event->text);
 }
 
 /* The client says what the file must be now, whether it sent a text or not. */
-static struct err *check_unsent_text(struct commit_edit *ce, struct str path, const uint8_t md5[MD5_SIZE])
+static struct err *check_unsent_text(struct commit_edit *ce, struct str path,
+                                     const uint8_t md5[MD5_SIZE])
 {
     const struct txn_node *node;
     uint8_t actual[MD5_SIZE];
@@ -240,7 +255,8 @@ static struct err *check_unsent_text(struct commit_edit *ce, struct str path, co
         md5_of(actual, S(""));
     if (memcmp(actual, md5, MD5_SIZE) == 0)
         return NULL;
-    return checksum_mismatch(md5, actual, MD5_SIZE, "Checksum mismatch for resulting fulltext\n(%.*s)", STR(path));
+    return checksum_mismatch(md5, actual, MD5_SIZE,
+                             "Checksum mismatch for resulting fulltext\n(%.*s)", STR(path));
 }
 
 static struct err *on_close_file(struct commit_edit *ce, const struct edit_event *event)
@@ -321,11 +337,13 @@ static struct err *run_start_commit(struct commit_edit *ce)
     if (!hook_exists(ce->repo, "start-commit"))
         return NULL;
     TRY(txn_spill(ce->txn));
-    TRY(hook_start_commit(ce->repo, ce->params.user, ce->params.client_mergeinfo, str_of(ce->txn_name)));
+    TRY(hook_start_commit(ce->repo, ce->params.user, ce->params.client_mergeinfo,
+                          str_of(ce->txn_name)));
     return txn_unspill_changes(ce->txn);
 }
 
-struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo, const struct commit_params *params)
+struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo,
+                              const struct commit_params *params)
 {
     revnum youngest;
     struct txn *txn;
@@ -398,14 +416,18 @@ static struct err *need_whole_texts(const struct commit_edit *ce)
 {
     for (size_t i = 0; i < ce->node_cap; i++)
         if (ce->nodes[i] && ce->nodes[i]->text)
-            return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "The text of '%.*s' has no end", STR(ce->nodes[i]->path));
+            return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "The text of '%.*s' has no end",
+                            STR(ce->nodes[i]->path));
     return NULL;
 }
 
-static struct err *commit_now(struct commit_result *out, struct commit_edit *ce, struct arena *arena)
+static struct err *commit_now(struct commit_result *out, struct commit_edit *ce,
+                              struct arena *arena)
 {
-    struct commit_options options = {
-        .check_locks = true, .user = ce->params.user, .tokens = ce->params.lock_tokens, .token_count = ce->params.lock_token_count};
+    struct commit_options options = {.check_locks = true,
+                                     .user = ce->params.user,
+                                     .tokens = ce->params.lock_tokens,
+                                     .token_count = ce->params.lock_token_count};
     TRY(need_whole_texts(ce));
     TRY(run_pre_commit(ce, arena));
     strip_ephemeral(ce, arena);
@@ -416,7 +438,8 @@ static struct err *commit_now(struct commit_result *out, struct commit_edit *ce,
     return txn_commit(&out->rev, out->date, txn, &options);
 }
 
-struct err *commit_edit_close(struct commit_result *out, struct commit_edit *ce, struct arena *arena)
+struct err *commit_edit_close(struct commit_result *out, struct commit_edit *ce,
+                              struct arena *arena)
 {
     *out = (struct commit_result){.rev = REV_NONE};
     struct err *err = commit_now(out, ce, arena);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commit_edit.h - a client's edit events into a transaction, with the out-of-date checks that clients rely on. */
+/* commit_edit.h - a client's edit events into a transaction, with the out-of-date checks that
+ * clients rely on. */
 #ifndef VARVE_REPO_COMMIT_EDIT_H
 #define VARVE_REPO_COMMIT_EDIT_H
 
@@ -13,26 +14,30 @@ struct commit_params {
     struct str base_path;        /* absolute path of the session */
     const struct prop *revprops; /* svn:log and what else the client set */
     size_t revprop_count;
-    struct str user;             /* n 0: anonymous */
-    const struct lock_request *locks; /* paths and tokens that the committer holds, as pre-commit hooks see them */
-    const struct str *lock_tokens;    /* the tokens alone */
-    size_t lock_token_count;          /* of both */
-    bool client_mergeinfo;            /* the client knows of mergeinfo: for the start-commit hook */
+    struct str user; /* n 0: anonymous */
+    const struct lock_request
+        *locks; /* paths and tokens that the committer holds, as pre-commit hooks see them */
+    const struct str *lock_tokens; /* the tokens alone */
+    size_t lock_token_count;       /* of both */
+    bool client_mergeinfo;         /* the client knows of mergeinfo: for the start-commit hook */
     const struct access *access;
 };
 struct commit_edit;
-struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo, const struct commit_params *params);
-/* Apply one event (not CLOSE_EDIT, ABORT_EDIT). After an error the only thing left is commit_edit_abort. Errors: E_FS_TXN_OUT_OF_DATE "'/p' is out of date",
- * E_FS_NOT_FOUND, E_FS_ALREADY_EXISTS, E_RA_NOT_AUTHORIZED, E_CHECKSUM_MISMATCH ... */
+struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo,
+                              const struct commit_params *params);
+/* Apply one event (not CLOSE_EDIT, ABORT_EDIT). After an error the only thing left is
+ * commit_edit_abort. Errors: E_FS_TXN_OUT_OF_DATE "'/p' is out of date", E_FS_NOT_FOUND,
+ * E_FS_ALREADY_EXISTS, E_RA_NOT_AUTHORIZED, E_CHECKSUM_MISMATCH ... */
 struct err *commit_edit_event(struct commit_edit *ce, const struct edit_event *event);
 struct commit_result {
     revnum rev;
     char date[DATE_LONG_SIZE + 1];
-    struct str author; /* n 0: none */
+    struct str author;            /* n 0: none */
     struct str post_commit_error; /* n 0: none */
 };
 /* CLOSE_EDIT: commit. Frees CE whatever happens. */
-struct err *commit_edit_close(struct commit_result *out, struct commit_edit *ce, struct arena *arena);
+struct err *commit_edit_close(struct commit_result *out, struct commit_edit *ce,
+                              struct arena *arena);
 void commit_edit_abort(struct commit_edit *ce);
 
 #endif

@@ -29,7 +29,9 @@ static struct err *check_place(const char *path, struct arena *arena)
     while (above.n > 1) {
         above = path_dirname(above);
         if (repo_is_at(arena_cstr(arena, above)))
-            return err_make(E_REPOS_BAD_ARGS, "'%.*s' is a subdirectory of an existing repository rooted at '%.*s'", STR(full), STR(above));
+            return err_make(E_REPOS_BAD_ARGS,
+                            "'%.*s' is a subdirectory of an existing repository rooted at '%.*s'",
+                            STR(full), STR(above));
     }
     return NULL;
 }
@@ -62,7 +64,8 @@ static struct err *write_templates(const char *path, struct arena *arena)
     return NULL;
 }
 
-static struct err *make_repository(const char *path, const struct repo_create_options *options, struct arena *arena)
+static struct err *make_repository(const char *path, const struct repo_create_options *options,
+                                   struct arena *arena)
 {
     bool old = options->fs.format < FIRST_WITH_OUTER_5;
     TRY(make_top(path));

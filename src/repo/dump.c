@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump.c - which records a dump has, and in which order: that of Subversion's own dumps, byte for byte.
+/* dump.c - which records a dump has, and in which order: that of Subversion's own dumps, byte for
+ * byte.
  *
- * A revision's changed paths are visited in tree order. Additions and changes are written as they come; what was deleted in a folder comes when the folder's other
- * changes are done. */
+ * A revision's changed paths are visited in tree order. Additions and changes are written as they
+ * come; what was deleted in a folder comes when the folder's other changes are done. */
+#include "repo/dump.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "fsfs/revprops.h"
-#include "repo/dump.h"
 #include "repo/dump_node.h"
 #include "repo/mergeinfo.h"
 #include "repo/walk_order.h"
@@ -17,7 +18,8 @@
 struct open_dir {
     struct open_dir *up;
     struct str path;
-    struct str cmp_path; /* what its entries are compared with: p NULL: nothing is known, the revision before at the same path */
+    struct str cmp_path; /* what its entries are compared with: p NULL: nothing is known, the
+                            revision before at the same path */
     revnum cmp_rev;
     struct map *deleted; /* absolute paths; NULL: none */
 };
@@ -28,14 +30,15 @@ struct dumper {
     struct fsfs *fs;
     revnum rev;
     struct open_dir *top;
-    struct map *changes;  /* path to struct change: those not dealt with yet */
+    struct map *changes;           /* path to struct change: those not dealt with yet */
     struct arena *arena, *scratch; /* of the revision, of a record */
     bool warned_copy, warned_mergeinfo;
 };
 
 /* ---- what is wanted ---- */
 
-static bool matches(const struct dump_params *params, const struct str *list, size_t n, struct str path, struct arena *arena)
+static bool matches(const struct dump_params *params, const struct str *list, size_t n,
+                    struct str path, struct arena *arena)
 {
     struct str rest;
     for (size_t i = 0; i < n; i++) {
@@ -64,7 +67,8 @@ static bool is_wanted(const struct dumper *d, struct str path)
 
 /* ---- nodes ---- */
 
-static struct err *find_at(const struct noderev **out, struct dumper *d, revnum rev, struct str path)
+static struct err *find_at(const struct noderev **out, struct dumper *d, revnum rev,
+                           struct str path)
 {
     struct tree tree;
     struct node node;
@@ -83,13 +87,15 @@ static struct err *warn_about_copy(struct dumper *d, revnum copy_rev)
         return NULL;
     d->warned_copy = true;
     struct str text = arena_printf(d->scratch,
-                                   "0x0000: Referencing data in revision %lld, which is older than the oldest dumped revision (r%lld).  "
+                                   "0x0000: Referencing data in revision %lld, which is older than "
+                                   "the oldest dumped revision (r%lld).  "
                                    "Loading this dump into an empty repository will fail.",
                                    (long long)copy_rev, (long long)d->params->start);
     return d->params->progress(d->params->arg, d->rev, text);
 }
 
-/* Mergeinfo that names revisions which the stream does not have will mean others where it is loaded. */
+/* Mergeinfo that names revisions which the stream does not have will mean others where it is
+ * loaded. */
 static struct err *warn_about_mergeinfo(struct dumper *d, const struct noderev *noderev)
 {
     const struct props *props;
@@ -106,10 +112,11 @@ static struct err *warn_about_mergeinfo(struct dumper *d, const struct noderev *
     if (!old)
         return NULL;
     d->warned_mergeinfo = true;
-    struct str text = arena_printf(d->scratch,
-                                   "0x0001: Mergeinfo referencing revision(s) prior to the oldest dumped revision (r%lld). "
-                                   "Loading this dump may result in invalid mergeinfo.",
-                                   (long long)d->params->start);
+    struct str text = arena_printf(
+        d->scratch,
+        "0x0001: Mergeinfo referencing revision(s) prior to the oldest dumped revision (r%lld). "
+        "Loading this dump may result in invalid mergeinfo.",
+        (long long)d->params->start);
     return d->params->progress(d->params->arg, d->rev, text);
 }
 
@@ -119,12 +126,15 @@ static struct err *put_node(struct dumper *d, const struct dump_node *node)
     if (node->is_copy)
         TRY(warn_about_copy(d, node->copy_rev));
     TRY(dump_node_write(&with_props, &d->target, node, d->scratch));
-    return with_props && d->params->start > 1 && d->params->progress ? warn_about_mergeinfo(d, node->now) : NULL;
+    return with_props && d->params->start > 1 && d->params->progress
+               ? warn_about_mergeinfo(d, node->now)
+               : NULL;
 }
 
 /* ---- folders on the way ---- */
 
-static struct open_dir *open_below(struct dumper *d, struct str path, struct str cmp_path, revnum cmp_rev)
+static struct open_dir *open_below(struct dumper *d, struct str path, struct str cmp_path,
+                                   revnum cmp_rev)
 {
     struct open_dir *dir = ARENA_NEW(d->arena, struct open_dir);
     *dir = (struct open_dir){.up = d->top, .path = arena_str(d->arena, path), .cmp_rev = cmp_rev};
@@ -158,7 +168,8 @@ static struct err *close_to(struct dumper *d, struct str path)
 }
 
 /* What a node at PATH within DIR is compared with. */
-static void compare_place(struct str *cmp_path, revnum *cmp_rev, const struct dumper *d, const struct open_dir *dir, struct str path)
+static void compare_place(struct str *cmp_path, revnum *cmp_rev, const struct dumper *d,
+                          const struct open_dir *dir, struct str path)
 {
     if (dir && dir->cmp_path.p) {
         *cmp_path = path_join(dir->cmp_path, path_basename(path), d->scratch);
@@ -190,7 +201,8 @@ static struct err *open_parents(struct dumper *d, struct str path)
     return NULL;
 }
 
-/* True where something at PATH was deleted in this folder in this revision: what comes now replaces it. */
+/* True where something at PATH was deleted in this folder in this revision: what comes now replaces
+ * it. */
 static bool take_deleted(struct dumper *d, struct str path)
 {
     return d->top->deleted && map_remove(d->top->deleted, path);
@@ -234,9 +246,11 @@ static struct err *put_tree(struct dumper *d, struct str path, const struct node
     return noderev->kind == NODE_DIR ? put_children(d, path, noderev) : NULL;
 }
 
-/* What a copy whose source is not to be seen brought along, as additions: the entries of the source, as they are now. Changes of them are dealt with by that; what is new among
- * them comes as a change of its own, later. */
-static struct err *put_brought_along(struct dumper *d, struct str path, const struct noderev *source)
+/* What a copy whose source is not to be seen brought along, as additions: the entries of the
+ * source, as they are now. Changes of them are dealt with by that; what is new among them comes as
+ * a change of its own, later. */
+static struct err *put_brought_along(struct dumper *d, struct str path,
+                                     const struct noderev *source)
 {
     AUTO_ARENA(arena);
     const struct dir *dir;
@@ -250,7 +264,8 @@ static struct err *put_brought_along(struct dumper *d, struct str path, const st
         if (!(change && change->action == CHANGE_DELETE) && is_wanted(d, child_path))
             TRY(find_at(&now, d, d->rev, child_path));
         if (now)
-            TRY(put_node(d, &(struct dump_node){.path = child_path, .action = CHANGE_ADD, .now = now}));
+            TRY(put_node(
+                d, &(struct dump_node){.path = child_path, .action = CHANGE_ADD, .now = now}));
         if (now && now->kind == NODE_DIR && order[i]->kind == NODE_DIR) {
             TRY(noderev_get(&child_source, d->fs, &order[i]->id, arena));
             TRY(put_brought_along(d, child_path, child_source));
@@ -269,16 +284,20 @@ static struct err *put_whole_revision(struct dumper *d)
     TRY(noderev_root(&root, d->fs, d->rev, d->scratch));
     TRY(find_at(&before, d, d->rev - 1, S("/")));
     if (root->has_props)
-        TRY(put_node(d, &(struct dump_node){.path = S("/"), .action = CHANGE_MODIFY, .now = root, .before = before}));
+        TRY(put_node(d,
+                     &(struct dump_node){
+                         .path = S("/"), .action = CHANGE_MODIFY, .now = root, .before = before}));
     return put_children(d, S("/"), root);
 }
 
 /* ---- changes ---- */
 
-static struct err *put_added(struct dumper *d, const struct change *change, const struct noderev *now)
+static struct err *put_added(struct dumper *d, const struct change *change,
+                             const struct noderev *now)
 {
     struct dump_node node = {.path = change->path, .action = CHANGE_ADD, .now = now};
-    bool has_source = change->copyfrom_rev != REV_NONE, hidden = has_source && !is_wanted(d, change->copyfrom_path);
+    bool has_source = change->copyfrom_rev != REV_NONE,
+         hidden = has_source && !is_wanted(d, change->copyfrom_path);
     bool replaces = take_deleted(d, change->path);
     if (replaces)
         node.action = CHANGE_REPLACE;
@@ -286,8 +305,9 @@ static struct err *put_added(struct dumper *d, const struct change *change, cons
     if (has_source)
         TRY(find_at(&source, d, change->copyfrom_rev, change->copyfrom_path));
     if (has_source && !source)
-        return err_make(E_FS_CORRUPT, "Copy source '%.*s' of '%.*s' does not exist in revision %lld", STR(change->copyfrom_path), STR(node.path),
-                        (long long)change->copyfrom_rev);
+        return err_make(
+            E_FS_CORRUPT, "Copy source '%.*s' of '%.*s' does not exist in revision %lld",
+            STR(change->copyfrom_path), STR(node.path), (long long)change->copyfrom_rev);
     if (has_source && !hidden) {
         node.is_copy = true;
         node.copy_path = change->copyfrom_path;
@@ -301,7 +321,8 @@ static struct err *put_added(struct dumper *d, const struct change *change, cons
     return hidden ? put_brought_along(d, change->path, source) : NULL;
 }
 
-static struct err *put_modified(struct dumper *d, const struct change *change, const struct noderev *now)
+static struct err *put_modified(struct dumper *d, const struct change *change,
+                                const struct noderev *now)
 {
     struct dump_node node = {.path = change->path, .action = CHANGE_MODIFY, .now = now};
     if (now->kind == NODE_DIR && !change->props_changed)
@@ -323,8 +344,10 @@ static struct err *put_change(struct dumper *d, const struct change *change)
         return NULL;
     TRY(find_at(&now, d, d->rev, change->path));
     if (!now)
-        return err_make(E_FS_CORRUPT, "Changed path '%.*s' does not exist in revision %lld", STR(change->path), (long long)d->rev);
-    return change->action == CHANGE_MODIFY ? put_modified(d, change, now) : put_added(d, change, now);
+        return err_make(E_FS_CORRUPT, "Changed path '%.*s' does not exist in revision %lld",
+                        STR(change->path), (long long)d->rev);
+    return change->action == CHANGE_MODIFY ? put_modified(d, change, now)
+                                           : put_added(d, change, now);
 }
 
 static int by_tree_order(const void *a, const void *b)
@@ -334,14 +357,16 @@ static int by_tree_order(const void *a, const void *b)
 }
 
 /* The changes that may be seen, in tree order. */
-static struct err *wanted_changes(const struct change ***out, size_t *n, size_t *hidden, struct dumper *d)
+static struct err *wanted_changes(const struct change ***out, size_t *n, size_t *hidden,
+                                  struct dumper *d)
 {
     const struct changes *all;
     TRY(changes_get(&all, d->fs, d->rev, d->arena));
     const struct change **list = arena_array(d->arena, all->n + 1, sizeof *list);
     *n = *hidden = 0;
     for (size_t i = 0; i < all->n; i++) {
-        bool source_hidden = all->list[i].copyfrom_rev != REV_NONE && !is_wanted(d, all->list[i].copyfrom_path);
+        bool source_hidden =
+            all->list[i].copyfrom_rev != REV_NONE && !is_wanted(d, all->list[i].copyfrom_path);
         if (is_wanted(d, all->list[i].path))
             list[(*n)++] = &all->list[i];
         else
@@ -355,7 +380,8 @@ static struct err *wanted_changes(const struct change ***out, size_t *n, size_t 
 
 /* ---- revisions ---- */
 
-/* A revision's properties, as far as they may be seen: all where nothing is hidden, author and date where some is, none where all is. */
+/* A revision's properties, as far as they may be seen: all where nothing is hidden, author and date
+ * where some is, none where all is. */
 static struct err *put_revision_record(struct dumper *d, size_t visible, size_t hidden)
 {
     const struct props *props;
@@ -411,7 +437,8 @@ static struct err *put_all(struct dumper *d)
 {
     const struct dump_params *params = d->params;
     struct writer *out = d->target.out;
-    TRY(writer_printf(out, "SVN-fs-dump-format-version: %d\n\nUUID: %s\n\n", params->deltas ? 3 : 2, d->fs->uuid));
+    TRY(writer_printf(out, "SVN-fs-dump-format-version: %d\n\nUUID: %s\n\n", params->deltas ? 3 : 2,
+                      d->fs->uuid));
     struct arena_mark start = arena_mark(d->arena);
     for (d->rev = params->start; d->rev <= params->end; d->rev++) {
         bool whole = d->rev == params->start && d->rev > 0 && !params->incremental;
@@ -422,10 +449,13 @@ static struct err *put_all(struct dumper *d)
             TRY(params->progress(params->arg, d->rev, S("")));
     }
     if (d->warned_copy)
-        TRY(params->progress(params->arg, params->end, S("0x0000: The range of revisions dumped contained references to copy sources outside that range.")));
+        TRY(params->progress(params->arg, params->end,
+                             S("0x0000: The range of revisions dumped contained references to copy "
+                               "sources outside that range.")));
     if (d->warned_mergeinfo)
         TRY(params->progress(params->arg, params->end,
-                             S("0x0001: The range of revisions dumped contained mergeinfo which reference revisions outside that range.")));
+                             S("0x0001: The range of revisions dumped contained mergeinfo which "
+                               "reference revisions outside that range.")));
     return NULL;
 }
 
@@ -433,7 +463,11 @@ struct err *dump_write(struct writer *out, struct repo *repo, const struct dump_
 {
     AUTO_ARENA(arena);
     AUTO_ARENA(scratch);
-    struct dumper d = {.target = {.out = out, .fs = repo->fs}, .params = params, .fs = repo->fs, .arena = arena, .scratch = scratch};
+    struct dumper d = {.target = {.out = out, .fs = repo->fs},
+                       .params = params,
+                       .fs = repo->fs,
+                       .arena = arena,
+                       .scratch = scratch};
     struct err *err = put_all(&d);
     forget_open_dirs(&d);
     return err;

@@ -7,11 +7,11 @@
 #include "repo/repo.h"
 
 struct dump_params {
-    revnum start, end;   /* resolved: 0 <= start <= end <= youngest */
+    revnum start, end; /* resolved: 0 <= start <= end <= youngest */
     bool incremental, deltas;
     const struct str *include, *exclude; /* path prefixes (or patterns); none: everything */
     size_t include_count, exclude_count;
-    bool pattern;        /* the above are glob patterns */
+    bool pattern; /* the above are glob patterns */
     /* Told after each revision; an error stops the dump. WARNING: number and text of a warning
      * ("0x0001: Mergeinfo referencing ..."), or n 0. */
     struct err *(*progress)(void *arg, revnum rev, struct str warning);
@@ -32,19 +32,33 @@ struct dump_record {
     const struct prop *props; /* value.p NULL: a D record */
     size_t prop_count;
     bool has_props, has_text;
-    uint64_t text_length;     /* to be taken with dump_parser_text before the next record */
+    uint64_t text_length; /* to be taken with dump_parser_text before the next record */
 };
 struct dump_parser;
-struct err *dump_parser_open(struct dump_parser **out, struct reader *in); /* owns IN; reads and checks the version line */
+struct err *dump_parser_open(struct dump_parser **out,
+                             struct reader *in); /* owns IN; reads and checks the version line */
 struct err *dump_parser_next(bool *more, struct dump_record *record, struct dump_parser *p);
-struct err *dump_parser_text(struct str *piece, struct dump_parser *p); /* next piece of the record's text, n 0 at its end */
+struct err *
+dump_parser_text(struct str *piece,
+                 struct dump_parser *p); /* next piece of the record's text, n 0 at its end */
 void dump_parser_close(struct dump_parser *p);
-const struct str *dump_record_get(const struct dump_record *record, const char *name); /* a header's value or NULL */
+const struct str *dump_record_get(const struct dump_record *record,
+                                  const char *name); /* a header's value or NULL */
 
 /* ---- loading ---- */
 
 enum load_uuid { LOAD_UUID_DEFAULT, LOAD_UUID_IGNORE, LOAD_UUID_FORCE };
-enum load_event { LOAD_TXN_STARTED, LOAD_NODE_BEGIN, LOAD_NODE_COPIED, LOAD_NODE_DONE, LOAD_COMMITTED, LOAD_SKIPPED, LOAD_MERGEINFO_NORMALIZED, LOAD_MERGEINFO_INVALID, LOAD_PROPS_SET };
+enum load_event {
+    LOAD_TXN_STARTED,
+    LOAD_NODE_BEGIN,
+    LOAD_NODE_COPIED,
+    LOAD_NODE_DONE,
+    LOAD_COMMITTED,
+    LOAD_SKIPPED,
+    LOAD_MERGEINFO_NORMALIZED,
+    LOAD_MERGEINFO_INVALID,
+    LOAD_PROPS_SET
+};
 struct load_notice {
     enum load_event event;
     revnum old_rev, new_rev;
@@ -52,13 +66,15 @@ struct load_notice {
 };
 struct load_params {
     enum load_uuid uuid;
-    revnum start, end; /* REV_NONE: all */
+    revnum start, end;     /* REV_NONE: all */
     struct str parent_dir; /* relative; empty: none */
-    bool ignore_dates, normalize_props, bypass_prop_validation, use_pre_commit_hook, use_post_commit_hook;
+    bool ignore_dates, normalize_props, bypass_prop_validation, use_pre_commit_hook,
+        use_post_commit_hook;
     /* LOAD_COMMITTED comes only once the revision is durable. */
     struct err *(*notify)(void *arg, const struct load_notice *notice);
     void *arg;
 };
-struct err *load_stream(struct repo *repo, struct reader *in, const struct load_params *params); /* owns IN */
+struct err *load_stream(struct repo *repo, struct reader *in,
+                        const struct load_params *params); /* owns IN */
 
 #endif

@@ -36,7 +36,8 @@ static struct err *put_digest(struct writer *out, const char *name, const uint8_
 }
 
 /* The checksums of a text, as far as they are known: old formats know no SHA-1. */
-static struct err *put_digests(struct writer *out, const char *md5_name, const char *sha1_name, const struct noderev *noderev)
+static struct err *put_digests(struct writer *out, const char *md5_name, const char *sha1_name,
+                               const struct noderev *noderev)
 {
     uint8_t md5[MD5_SIZE], sha1[SHA1_SIZE];
     bool has_sha1 = true;
@@ -54,7 +55,8 @@ static struct err *put_digests(struct writer *out, const char *md5_name, const c
 
 /* ---- what differs ---- */
 
-/* A text that was written again counts as a change even if it is the same, as in Subversion's dumps. */
+/* A text that was written again counts as a change even if it is the same, as in Subversion's
+ * dumps. */
 static bool texts_differ(const struct noderev *a, const struct noderev *b)
 {
     if (!a->has_text || !b->has_text)
@@ -62,7 +64,8 @@ static bool texts_differ(const struct noderev *a, const struct noderev *b)
     return !rep_same(&a->text, &b->text);
 }
 
-static struct err *props_differ(bool *out, struct fsfs *fs, const struct noderev *a, const struct noderev *b, struct arena *arena)
+static struct err *props_differ(bool *out, struct fsfs *fs, const struct noderev *a,
+                                const struct noderev *b, struct arena *arena)
 {
     const struct props *of_a, *of_b;
     size_t n;
@@ -77,7 +80,8 @@ static struct err *props_differ(bool *out, struct fsfs *fs, const struct noderev
 }
 
 /* A property block that says what has changed, removals last. */
-static struct err *format_prop_delta(struct buf *out, const struct dump_target *target, const struct dump_node *node, struct arena *arena)
+static struct err *format_prop_delta(struct buf *out, const struct dump_target *target,
+                                     const struct dump_node *node, struct arena *arena)
 {
     const struct props *before, *now;
     size_t n;
@@ -137,10 +141,13 @@ static struct err *spool_open(int *fd)
 {
     const char *folder = getenv("TMPDIR");
     *fd = open(folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return *fd < 0 ? err_errno(errno, "Can't make a temporary file in '%s'", folder ? folder : "/tmp") : NULL;
+    return *fd < 0
+               ? err_errno(errno, "Can't make a temporary file in '%s'", folder ? folder : "/tmp")
+               : NULL;
 }
 
-static struct err *encode(struct text *text, struct delta_encoder *encoder, struct reader *now, char *space)
+static struct err *encode(struct text *text, struct delta_encoder *encoder, struct reader *now,
+                          char *space)
 {
     for (;;) {
         size_t got;
@@ -178,7 +185,8 @@ static struct err *make_delta(struct record *r, struct arena *arena)
     return err;
 }
 
-static struct err *copy_fulltext(struct writer *out, struct fsfs *fs, const struct noderev *noderev, struct arena *arena)
+static struct err *copy_fulltext(struct writer *out, struct fsfs *fs, const struct noderev *noderev,
+                                 struct arena *arena)
 {
     struct reader *reader;
     size_t got;
@@ -239,8 +247,12 @@ static struct err *put_name(struct writer *out, const struct dump_node *node, bo
 
 static struct err *put_action(struct writer *out, const struct dump_node *node)
 {
-    static const char *const words[] = {[CHANGE_ADD] = "add", [CHANGE_DELETE] = "delete", [CHANGE_REPLACE] = "replace", [CHANGE_MODIFY] = "change"};
-    if (node->action == CHANGE_REPLACE && node->is_copy) { /* two records: the format has no replacement with history */
+    static const char *const words[] = {[CHANGE_ADD] = "add",
+                                        [CHANGE_DELETE] = "delete",
+                                        [CHANGE_REPLACE] = "replace",
+                                        [CHANGE_MODIFY] = "change"};
+    if (node->action == CHANGE_REPLACE &&
+        node->is_copy) { /* two records: the format has no replacement with history */
         TRY(put_name(out, node, false));
         TRY(writer_write(out, S("Node-action: delete\n\n")));
     }
@@ -290,7 +302,8 @@ static struct err *put_content_headers(struct record *r, struct arena *arena)
         TRY(writer_printf(out, "Prop-content-length: %zu\n", r->props.n));
     if (r->text.wanted)
         TRY(writer_printf(out, "Text-content-length: %llu\n", (unsigned long long)r->text.length));
-    return writer_printf(out, "Content-length: %llu\n\n", (unsigned long long)(r->props.n + r->text.length));
+    return writer_printf(out, "Content-length: %llu\n\n",
+                         (unsigned long long)(r->props.n + r->text.length));
 }
 
 static struct err *put_record(struct record *r, struct arena *arena)
@@ -309,7 +322,8 @@ static struct err *put_record(struct record *r, struct arena *arena)
     return writer_write(out, S("\n\n"));
 }
 
-struct err *dump_node_write(bool *with_props, const struct dump_target *target, const struct dump_node *node, struct arena *arena)
+struct err *dump_node_write(bool *with_props, const struct dump_target *target,
+                            const struct dump_node *node, struct arena *arena)
 {
     struct record record = {.target = target, .node = node, .text = {.spool = -1}};
     struct err *err = put_record(&record, arena);
@@ -325,7 +339,9 @@ struct err *dump_revision_write(struct writer *out, revnum rev, const struct pro
 {
     AUTO_BUF(props);
     hashdump_format(&props, list, n, S("PROPS-END"));
-    TRY(writer_printf(out, "Revision-number: %lld\nProp-content-length: %zu\nContent-length: %zu\n\n", (long long)rev, props.n, props.n));
+    TRY(writer_printf(out,
+                      "Revision-number: %lld\nProp-content-length: %zu\nContent-length: %zu\n\n",
+                      (long long)rev, props.n, props.n));
     TRY(writer_write(out, buf_view(&props)));
     return writer_write(out, S("\n"));
 }

@@ -3,7 +3,8 @@
  *
  *   header line LF ... LF  [property block] [text] LF*
  *
- * Versions 1 to 3. A record's headers and properties are held in memory; its text is given out in pieces. */
+ * Versions 1 to 3. A record's headers and properties are held in memory; its text is given out in
+ * pieces. */
 #include "base/num.h"
 #include "fsfs/rep.h"
 #include "repo/dump.h"
@@ -14,7 +15,7 @@ enum {
     LINE_MAX_BYTES = 1 << 20, /* of a header line: a path may be long */
     HEADERS_MAX = 256,        /* of one record: there are about twenty different ones */
     MAGIC_MAX = 80,
-    PROPS_STEP = 1 << 20,     /* memory for properties follows their bytes in steps of this */
+    PROPS_STEP = 1 << 20, /* memory for properties follows their bytes in steps of this */
     VERSION_MAX = 3,
 };
 
@@ -22,13 +23,13 @@ struct dump_parser {
     struct reader *in;
     char *buffer;
     size_t at, have;
-    bool ended;               /* no more input */
-    bool begun;               /* the version record has been given */
-    struct arena *record;     /* memory of the present record */
+    bool ended;           /* no more input */
+    bool begun;           /* the version record has been given */
+    struct arena *record; /* memory of the present record */
     struct arena_mark empty;
     struct buf line;
     uint64_t text_left, surplus;
-    bool overfull;            /* the parts of the present record are longer than it says itself to be */
+    bool overfull; /* the parts of the present record are longer than it says itself to be */
     uint64_t version;
 };
 
@@ -64,7 +65,8 @@ static struct err *next_line(bool *more, struct str *line, struct dump_parser *p
         const char *start = p->buffer + p->at, *lf = memchr(start, '\n', p->have - p->at);
         size_t n = lf ? (size_t)(lf - start) : p->have - p->at;
         if (p->line.n + n > LINE_MAX_BYTES)
-            return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a header line of more than %d bytes", LINE_MAX_BYTES);
+            return err_make(E_STREAM_MALFORMED_DATA,
+                            "Dump stream has a header line of more than %d bytes", LINE_MAX_BYTES);
         buf_add(&p->line, start, n);
         p->at += n + (lf != NULL);
         if (lf) {
@@ -118,7 +120,8 @@ static struct err *split_header(struct dump_header *out, struct str line, struct
 {
     size_t colon = str_find(line, ':');
     if (colon == SIZE_MAX || colon + 1 >= line.n || line.p[colon + 1] != ' ')
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream contains a malformed header (with no ':') at '%.*s'",
+        return err_make(E_STREAM_MALFORMED_DATA,
+                        "Dump stream contains a malformed header (with no ':') at '%.*s'",
                         STR(str_make(line.p, line.n < 20 ? line.n : 20)));
     struct str kept = arena_str(arena, line);
     out->name = str_make(kept.p, colon);
@@ -137,7 +140,8 @@ static struct err *read_headers(bool *more, struct dump_record *record, struct d
     while (*more && line.n == 0);
     while (*more && line.n) {
         if (n == HEADERS_MAX)
-            return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a record with more than %d headers", HEADERS_MAX);
+            return err_make(E_STREAM_MALFORMED_DATA,
+                            "Dump stream has a record with more than %d headers", HEADERS_MAX);
         TRY(split_header(&headers[n++], line, p->record));
         bool again;
         TRY(next_line(&again, &line, p));
@@ -150,28 +154,33 @@ static struct err *read_headers(bool *more, struct dump_record *record, struct d
     return NULL;
 }
 
-static struct err *get_length(uint64_t *out, bool *there, const struct dump_record *record, const char *name)
+static struct err *get_length(uint64_t *out, bool *there, const struct dump_record *record,
+                              const char *name)
 {
     const struct str *value = dump_record_get(record, name);
     *there = value;
     *out = 0;
     if (value && (!num_u64(out, *value) || *out > INT64_MAX))
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad %s: '%.*s'", name, STR(*value));
+        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad %s: '%.*s'", name,
+                        STR(*value));
     return NULL;
 }
 
 /* ---- properties ---- */
 
-static struct err *parse_props(struct dump_record *record, struct dump_parser *p, const struct buf *block)
+static struct err *parse_props(struct dump_record *record, struct dump_parser *p,
+                               const struct buf *block)
 {
     struct prop *list;
     struct str *deleted, text = arena_str(p->record, buf_view(block));
     size_t n, deleted_n, pos = 0;
-    struct err *err = hashdump_parse(&list, &n, &deleted, &deleted_n, text, &pos, S("PROPS-END"), p->record);
+    struct err *err =
+        hashdump_parse(&list, &n, &deleted, &deleted_n, text, &pos, S("PROPS-END"), p->record);
     if (err) {
         struct str why = arena_str(p->record, str_of(err->text));
         err_free(err);
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a malformed property block: %.*s", STR(why));
+        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a malformed property block: %.*s",
+                        STR(why));
     }
     struct prop *all = arena_array(p->record, n + deleted_n + 1, sizeof *all);
     if (n)
@@ -184,17 +193,20 @@ static struct err *parse_props(struct dump_record *record, struct dump_parser *p
     return NULL;
 }
 
-static struct err *read_sized_props(struct dump_record *record, struct dump_parser *p, uint64_t length)
+static struct err *read_sized_props(struct dump_record *record, struct dump_parser *p,
+                                    uint64_t length)
 {
     AUTO_BUF(block);
     if (length > PROPS_MAX)
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a property block of %llu bytes", (unsigned long long)length);
+        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a property block of %llu bytes",
+                        (unsigned long long)length);
     TRY(take_bytes(&block, p, length));
     return parse_props(record, p, &block);
 }
 
 /* Version 1 does not say how long the block is: it ends where PROPS-END stands. */
-static struct err *read_unsized_props(uint64_t *used, struct dump_record *record, struct dump_parser *p)
+static struct err *read_unsized_props(uint64_t *used, struct dump_record *record,
+                                      struct dump_parser *p)
 {
     AUTO_BUF(block);
     for (;;) {
@@ -209,9 +221,11 @@ static struct err *read_unsized_props(uint64_t *used, struct dump_record *record
         if (str_eq(line, S("PROPS-END")))
             break;
         if (line.n > 2 && !num_u64(&length, str_skip(line, 2)))
-            return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a malformed property block at '%.*s'", STR(line));
+            return err_make(E_STREAM_MALFORMED_DATA,
+                            "Dump stream has a malformed property block at '%.*s'", STR(line));
         if (length > PROPS_MAX || block.n > PROPS_MAX)
-            return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a property block that is too long");
+            return err_make(E_STREAM_MALFORMED_DATA,
+                            "Dump stream has a property block that is too long");
         TRY(take_bytes(&block, p, length + 1));
     }
     *used = block.n;
@@ -232,7 +246,8 @@ static struct err *read_body(struct dump_record *record, struct dump_parser *p)
     if (has_content && !has_props && !has_text && p->version == 1) {
         TRY(read_unsized_props(&props, record, p));
         if (props > content)
-            return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has properties longer than their record");
+            return err_make(E_STREAM_MALFORMED_DATA,
+                            "Dump stream has properties longer than their record");
         text = content - props;
         has_text = record->kind == DUMP_NODE && text > 0;
     }
@@ -261,7 +276,8 @@ struct err *dump_parser_next(bool *more, struct dump_record *record, struct dump
     TRY(skip_bytes(p, p->text_left + p->surplus));
     p->text_left = p->surplus = 0;
     if (p->overfull)
-        return err_make(E_STREAM_MALFORMED_DATA, "Sum of subblock sizes larger than total block length");
+        return err_make(E_STREAM_MALFORMED_DATA,
+                        "Sum of subblock sizes larger than total block length");
     arena_rewind(p->record, p->empty);
     *record = (struct dump_record){0};
     *more = true;
@@ -305,10 +321,13 @@ static struct err *read_magic(struct dump_parser *p)
     TRY(next_line(&more, &line, p));
     if (!more)
         return err_make(E_INCOMPLETE_DATA, "Premature end of content data in dumpstream");
-    if (line.n > MAGIC_MAX || !str_starts(line, magic) || !num_u64(&p->version, str_skip(line, magic.n)))
-        return err_make(E_STREAM_MALFORMED_DATA, "Malformed dumpfile header '%.*s'", STR(str_make(line.p, line.n < MAGIC_MAX ? line.n : MAGIC_MAX)));
+    if (line.n > MAGIC_MAX || !str_starts(line, magic) ||
+        !num_u64(&p->version, str_skip(line, magic.n)))
+        return err_make(E_STREAM_MALFORMED_DATA, "Malformed dumpfile header '%.*s'",
+                        STR(str_make(line.p, line.n < MAGIC_MAX ? line.n : MAGIC_MAX)));
     if (p->version < 1 || p->version > VERSION_MAX)
-        return err_make(E_STREAM_MALFORMED_DATA, "Unsupported dumpfile version: %llu", (unsigned long long)p->version);
+        return err_make(E_STREAM_MALFORMED_DATA, "Unsupported dumpfile version: %llu",
+                        (unsigned long long)p->version);
     return NULL;
 }
 

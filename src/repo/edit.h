@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edit.h - the one vocabulary of change: a tree edit is a stream of events.
  *
- * The update cursor and replay produce it, clients produce it, commits consume it; svn:// and later DAV encode and decode it. Events come depth
- * first: what is opened is closed, but a file's text may come after its folder was closed (clients send texts last).
+ * The update cursor and replay produce it, clients produce it, commits consume it; svn:// and later
+ * DAV encode and decode it. Events come depth first: what is opened is closed, but a file's text
+ * may come after its folder was closed (clients send texts last).
  *
- *   TARGET_REV? OPEN_ROOT { DELETE | ADD_DIR | OPEN_DIR | ADD_FILE | OPEN_FILE | *_PROP | TEXT_* | ABSENT_* | CLOSE_* }* CLOSE_EDIT
+ *   TARGET_REV? OPEN_ROOT { DELETE | ADD_DIR | OPEN_DIR | ADD_FILE | OPEN_FILE | *_PROP | TEXT_* |
+ * ABSENT_* | CLOSE_* }* CLOSE_EDIT
  *
  * Views in an event are valid until the next event is asked for. */
 #ifndef VARVE_REPO_EDIT_H
@@ -39,15 +41,17 @@ enum edit_kind {
 
 struct edit_event {
     enum edit_kind kind;
-    uint64_t node, parent; /* who: numbers given by the producer to files and folders it opens; the wire turns them into tokens */
+    uint64_t node, parent; /* who: numbers given by the producer to files and folders it opens; the
+                              wire turns them into tokens */
     struct str path;       /* relative to the edit's root, all components; "" is the root */
     revnum rev;            /* target, base or deleted revision; REV_NONE where not said */
     struct str copy_path;  /* ADD_*: p NULL where not copied. Absolute in the repository, decoded */
     revnum copy_rev;
-    struct str name;       /* property name */
-    struct str value;      /* property value; p NULL: removed */
-    struct str text;       /* TEXT_CHUNK: svndiff bytes */
-    struct str md5;        /* hex: TEXT_BEGIN: of the base; CLOSE_FILE: of the result; p NULL where not said */
+    struct str name;  /* property name */
+    struct str value; /* property value; p NULL: removed */
+    struct str text;  /* TEXT_CHUNK: svndiff bytes */
+    struct str
+        md5; /* hex: TEXT_BEGIN: of the base; CLOSE_FILE: of the result; p NULL where not said */
 };
 
 /* A producer that is pulled. */

@@ -6,7 +6,8 @@
 
 struct edit_queue_item {
     struct edit_event event;
-    struct text_delta *delta; /* NULL: the event itself; else it comes in the place of the event, as chunks for its node */
+    struct text_delta *delta; /* NULL: the event itself; else it comes in the place of the event, as
+                                 chunks for its node */
 };
 
 static struct edit_queue_item *add(struct edit_queue *q)

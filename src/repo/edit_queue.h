@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* edit_queue.h - events that a producer has ready, texts among them, given out one at a time.
  *
- * A producer works in steps and queues what a step yields. A text is queued as its delta and comes out piece by piece; it is the only thing that may be
- * large. */
+ * A producer works in steps and queues what a step yields. A text is queued as its delta and comes
+ * out piece by piece; it is the only thing that may be large. */
 #ifndef VARVE_REPO_EDIT_QUEUE_H
 #define VARVE_REPO_EDIT_QUEUE_H
 
@@ -27,7 +27,8 @@ static inline struct edit_event edit_event_make(enum edit_kind kind)
     return (struct edit_event){.kind = kind, .rev = REV_NONE, .copy_rev = REV_NONE};
 }
 
-/* An svndiff document that changes nothing, as it stands for "this text has changed": the header alone. */
+/* An svndiff document that changes nothing, as it stands for "this text has changed": the header
+ * alone. */
 struct str edit_empty_delta(int svndiff_version);
 
 #endif

@@ -21,11 +21,11 @@ enum {
 /* One run of a hook. */
 struct run {
     const struct repo *repo;
-    const char *hook;       /* "pre-commit" */
-    const char *action;     /* "Commit": what is blocked; NULL for post- hooks */
+    const char *hook;           /* "pre-commit" */
+    const char *action;         /* "Commit": what is blocked; NULL for post- hooks */
     const char *args[ARGS_MAX]; /* behind the repository's path; ended by NULL */
     struct str input;
-    struct buf *output;     /* where standard output is kept; NULL: dropped */
+    struct buf *output; /* where standard output is kept; NULL: dropped */
 };
 
 static const char *hook_path(const struct repo *repo, const char *hook, struct arena *arena)
@@ -33,8 +33,10 @@ static const char *hook_path(const struct repo *repo, const char *hook, struct a
     return arena_printf(arena, "%s/hooks/%s", repo->path, hook).p;
 }
 
-/* *PATH: the file to run; NULL where there is none. A link that leads nowhere is a mistake that must not go unnoticed. */
-static struct err *find_hook(const char **path, const struct repo *repo, const char *hook, struct arena *arena)
+/* *PATH: the file to run; NULL where there is none. A link that leads nowhere is a mistake that
+ * must not go unnoticed. */
+static struct err *find_hook(const char **path, const struct repo *repo, const char *hook,
+                             struct arena *arena)
 {
     struct stat info;
     *path = hook_path(repo, hook, arena);
@@ -57,17 +59,20 @@ bool hook_exists(const struct repo *repo, const char *hook)
 }
 
 /* The environment that conf/hooks-env gives: the hook's own section, else [default]. */
-static struct err *hook_environment(char ***out, const struct repo *repo, const char *hook, struct arena *arena)
+static struct err *hook_environment(char ***out, const struct repo *repo, const char *hook,
+                                    struct arena *arena)
 {
     struct ini ini;
-    TRY(ini_read(&ini, arena_printf(arena, "%s/conf/hooks-env", repo->path).p, true, INI_CASE_SENSITIVE, arena));
+    TRY(ini_read(&ini, arena_printf(arena, "%s/conf/hooks-env", repo->path).p, true,
+                 INI_CASE_SENSITIVE, arena));
     const struct ini_section *section = ini_section(&ini, str_of(hook));
     if (!section)
         section = ini_section(&ini, S("default"));
     size_t n = section ? section->count : 0;
     char **env = arena_array(arena, n + 1, sizeof *env);
     for (size_t i = 0; i < n; i++) {
-        struct str line = arena_printf(arena, "%.*s=%.*s", STR(section->options[i].key), STR(section->options[i].value));
+        struct str line = arena_printf(arena, "%.*s=%.*s", STR(section->options[i].key),
+                                       STR(section->options[i].value));
         env[i] = arena_cstr(arena, line);
     }
     env[n] = NULL;
@@ -75,10 +80,12 @@ static struct err *hook_environment(char ***out, const struct repo *repo, const 
     return NULL;
 }
 
-/* A descriptor from which INPUT can be read: a file without a name, so that the hook may read it when and as often as it likes. */
+/* A descriptor from which INPUT can be read: a file without a name, so that the hook may read it
+ * when and as often as it likes. */
 static struct err *input_fd(int *fd, struct str input)
 {
-    *fd = input.n ? open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    *fd = input.n ? open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
+                  : open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (*fd < 0)
         return err_errno(errno, "Can't set up a hook's standard input");
     while (input.n) {
@@ -96,7 +103,8 @@ static struct err *input_fd(int *fd, struct str input)
     return NULL;
 }
 
-static int spawn(pid_t *pid, const char *path, char *const *argv, char *const *env, int in, int out, int err_fd)
+static int spawn(pid_t *pid, const char *path, char *const *argv, char *const *env, int in, int out,
+                 int err_fd)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -109,7 +117,8 @@ static int spawn(pid_t *pid, const char *path, char *const *argv, char *const *e
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, err_fd, STDERR_FILENO);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none); /* the server's threads block signals; a hook must not */
+    posix_spawnattr_setsigmask(&attributes,
+                               &none); /* the server's threads block signals; a hook must not */
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     int failed = posix_spawn(pid, path, &actions, &attributes, argv, env);
@@ -162,21 +171,28 @@ static struct str shown_output(const struct buf *errors, struct arena *arena)
     return arena_str(arena, buf_view(&shown));
 }
 
-static struct err *judge(const struct run *run, int status, const struct buf *errors, struct arena *arena)
+static struct err *judge(const struct run *run, int status, const struct buf *errors,
+                         struct arena *arena)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return NULL;
     struct str output = shown_output(errors, arena);
     if (!WIFEXITED(status))
-        return err_make(E_REPOS_HOOK_FAILURE, "'%s' hook failed (did not exit cleanly: apr_exit_why_e was %d, exitcode was %d).  %.*s", run->hook,
-                        WCOREDUMP(status) ? 6 : 2, WTERMSIG(status), STR(output));
-    struct str tail = output.n ? arena_printf(arena, " with output:\n%.*s", STR(output)) : S(" with no output.");
+        return err_make(E_REPOS_HOOK_FAILURE,
+                        "'%s' hook failed (did not exit cleanly: apr_exit_why_e was %d, exitcode "
+                        "was %d).  %.*s",
+                        run->hook, WCOREDUMP(status) ? 6 : 2, WTERMSIG(status), STR(output));
+    struct str tail =
+        output.n ? arena_printf(arena, " with output:\n%.*s", STR(output)) : S(" with no output.");
     if (run->action)
-        return err_make(E_REPOS_HOOK_FAILURE, "%s blocked by %s hook (exit code %d)%.*s", run->action, run->hook, WEXITSTATUS(status), STR(tail));
-    return err_make(E_REPOS_HOOK_FAILURE, "%s hook failed (exit code %d)%.*s", run->hook, WEXITSTATUS(status), STR(tail));
+        return err_make(E_REPOS_HOOK_FAILURE, "%s blocked by %s hook (exit code %d)%.*s",
+                        run->action, run->hook, WEXITSTATUS(status), STR(tail));
+    return err_make(E_REPOS_HOOK_FAILURE, "%s hook failed (exit code %d)%.*s", run->hook,
+                    WEXITSTATUS(status), STR(tail));
 }
 
-static struct err *run_in(const struct run *run, const char *path, char *const *env, int in, struct arena *arena)
+static struct err *run_in(const struct run *run, const char *path, char *const *env, int in,
+                          struct arena *arena)
 {
     char *argv[ARGS_MAX + 2] = {(char *)path, run->repo->path};
     for (int i = 0; i < ARGS_MAX && run->args[i]; i++)
@@ -198,7 +214,8 @@ static struct err *run_in(const struct run *run, const char *path, char *const *
         collect(out_pipe[0], run->output, err_pipe[0], &errors);
     close(out_pipe[0]);
     close(err_pipe[0]);
-    if (failed) /* to users a hook that cannot be run is one that refuses: its path is none of their business */
+    if (failed) /* to users a hook that cannot be run is one that refuses: its path is none of their
+                   business */
         return judge(run, W_EXITCODE(255, 0), &errors, arena);
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
@@ -232,13 +249,15 @@ static const char *number(revnum rev, struct arena *arena)
     return arena_printf(arena, "%lld", (long long)rev).p;
 }
 
-struct err *hook_start_commit(const struct repo *repo, struct str user, bool client_mergeinfo, struct str txn)
+struct err *hook_start_commit(const struct repo *repo, struct str user, bool client_mergeinfo,
+                              struct str txn)
 {
     AUTO_ARENA(arena);
     struct run run = {.repo = repo,
                       .hook = "start-commit",
                       .action = "Commit",
-                      .args = {arena_cstr(arena, user), client_mergeinfo ? "mergeinfo" : "", arena_cstr(arena, txn)}};
+                      .args = {arena_cstr(arena, user), client_mergeinfo ? "mergeinfo" : "",
+                               arena_cstr(arena, txn)}};
     return run_hook(NULL, &run);
 }
 
@@ -257,7 +276,8 @@ static void add_token_path(struct buf *out, struct str path, struct arena *arena
     }
 }
 
-struct err *hook_pre_commit(const struct repo *repo, struct str txn, const struct hook_lock_token *tokens, size_t n)
+struct err *hook_pre_commit(const struct repo *repo, struct str txn,
+                            const struct hook_lock_token *tokens, size_t n)
 {
     AUTO_ARENA(arena);
     AUTO_BUF(input);
@@ -269,84 +289,103 @@ struct err *hook_pre_commit(const struct repo *repo, struct str txn, const struc
     }
     if (n)
         buf_char(&input, '\n');
-    struct run run = {.repo = repo, .hook = "pre-commit", .action = "Commit", .args = {arena_cstr(arena, txn)}, .input = buf_view(&input)};
+    struct run run = {.repo = repo,
+                      .hook = "pre-commit",
+                      .action = "Commit",
+                      .args = {arena_cstr(arena, txn)},
+                      .input = buf_view(&input)};
     return run_hook(NULL, &run);
 }
 
 struct err *hook_post_commit(const struct repo *repo, revnum rev, struct str txn)
 {
     AUTO_ARENA(arena);
-    struct run run = {.repo = repo, .hook = "post-commit", .args = {number(rev, arena), arena_cstr(arena, txn)}};
+    struct run run = {
+        .repo = repo, .hook = "post-commit", .args = {number(rev, arena), arena_cstr(arena, txn)}};
     return run_hook(NULL, &run);
 }
 
-static struct err *revprop_hook(bool *there, const struct repo *repo, const char *hook, const char *action_word, revnum rev, struct str user,
+static struct err *revprop_hook(bool *there, const struct repo *repo, const char *hook,
+                                const char *action_word, revnum rev, struct str user,
                                 struct str name, char action, const struct str *input)
 {
     AUTO_ARENA(arena);
     struct run run = {.repo = repo,
                       .hook = hook,
                       .action = action_word,
-                      .args = {number(rev, arena), arena_cstr(arena, user), arena_cstr(arena, name), arena_cstr(arena, str_make(&action, 1))},
+                      .args = {number(rev, arena), arena_cstr(arena, user), arena_cstr(arena, name),
+                               arena_cstr(arena, str_make(&action, 1))},
                       .input = input ? *input : S("")};
     return run_hook(there, &run);
 }
 
-struct err *hook_pre_revprop_change(const struct repo *repo, revnum rev, struct str user, struct str name, char action, const struct str *value)
+struct err *hook_pre_revprop_change(const struct repo *repo, revnum rev, struct str user,
+                                    struct str name, char action, const struct str *value)
 {
     bool there;
-    TRY(revprop_hook(&there, repo, "pre-revprop-change", "Revprop change", rev, user, name, action, value));
+    TRY(revprop_hook(&there, repo, "pre-revprop-change", "Revprop change", rev, user, name, action,
+                     value));
     if (!there)
-        return err_make(E_REPOS_DISABLED_FEATURE, "Repository has not been enabled to accept revision propchanges;\n"
-                                                  "ask the administrator to create a pre-revprop-change hook");
+        return err_make(E_REPOS_DISABLED_FEATURE,
+                        "Repository has not been enabled to accept revision propchanges;\n"
+                        "ask the administrator to create a pre-revprop-change hook");
     return NULL;
 }
 
-struct err *hook_post_revprop_change(const struct repo *repo, revnum rev, struct str user, struct str name, char action, const struct str *old_value)
+struct err *hook_post_revprop_change(const struct repo *repo, revnum rev, struct str user,
+                                     struct str name, char action, const struct str *old_value)
 {
-    return revprop_hook(NULL, repo, "post-revprop-change", NULL, rev, user, name, action, old_value);
+    return revprop_hook(NULL, repo, "post-revprop-change", NULL, rev, user, name, action,
+                        old_value);
 }
 
-struct err *hook_pre_lock(struct str *token, const struct repo *repo, struct str path, struct str user, struct str comment, bool steal,
-                          struct arena *arena)
+struct err *hook_pre_lock(struct str *token, const struct repo *repo, struct str path,
+                          struct str user, struct str comment, bool steal, struct arena *arena)
 {
     AUTO_BUF(output);
     struct run run = {.repo = repo,
                       .hook = "pre-lock",
                       .action = "Lock",
-                      .args = {arena_cstr(arena, path), arena_cstr(arena, user), arena_cstr(arena, comment), steal ? "1" : "0"},
+                      .args = {arena_cstr(arena, path), arena_cstr(arena, user),
+                               arena_cstr(arena, comment), steal ? "1" : "0"},
                       .output = &output};
     TRY(run_hook(NULL, &run));
     *token = arena_str(arena, buf_view(&output));
     return NULL;
 }
 
-static struct err *paths_hook(const struct repo *repo, const char *hook, const struct str *paths, size_t n, struct str user)
+static struct err *paths_hook(const struct repo *repo, const char *hook, const struct str *paths,
+                              size_t n, struct str user)
 {
     AUTO_ARENA(arena);
     AUTO_BUF(input);
     for (size_t i = 0; i < n; i++)
         buf_printf(&input, "%.*s\n", STR(paths[i]));
-    struct run run = {.repo = repo, .hook = hook, .args = {arena_cstr(arena, user)}, .input = buf_view(&input)};
+    struct run run = {
+        .repo = repo, .hook = hook, .args = {arena_cstr(arena, user)}, .input = buf_view(&input)};
     return run_hook(NULL, &run);
 }
 
-struct err *hook_post_lock(const struct repo *repo, const struct str *paths, size_t n, struct str user)
+struct err *hook_post_lock(const struct repo *repo, const struct str *paths, size_t n,
+                           struct str user)
 {
     return paths_hook(repo, "post-lock", paths, n, user);
 }
 
-struct err *hook_pre_unlock(const struct repo *repo, struct str path, struct str user, struct str token, bool break_lock)
+struct err *hook_pre_unlock(const struct repo *repo, struct str path, struct str user,
+                            struct str token, bool break_lock)
 {
     AUTO_ARENA(arena);
     struct run run = {.repo = repo,
                       .hook = "pre-unlock",
                       .action = "Unlock",
-                      .args = {arena_cstr(arena, path), arena_cstr(arena, user), arena_cstr(arena, token), break_lock ? "1" : "0"}};
+                      .args = {arena_cstr(arena, path), arena_cstr(arena, user),
+                               arena_cstr(arena, token), break_lock ? "1" : "0"}};
     return run_hook(NULL, &run);
 }
 
-struct err *hook_post_unlock(const struct repo *repo, const struct str *paths, size_t n, struct str user)
+struct err *hook_post_unlock(const struct repo *repo, const struct str *paths, size_t n,
+                             struct str user)
 {
     return paths_hook(repo, "post-unlock", paths, n, user);
 }

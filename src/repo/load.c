@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load.c - a dump stream becomes revisions.
  *
- * Revisions are made one after the other, each on the one before, and reach the disk in batches (load_commits). What the user is told waits until it is true: notices
- * queue up and are given out once their revision is durable. */
+ * Revisions are made one after the other, each on the one before, and reach the disk in batches
+ * (load_commits). What the user is told waits until it is true: notices queue up and are given out
+ * once their revision is durable. */
 #include "base/date.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -32,7 +33,7 @@ struct loader {
     bool in_revision, skipping; /* between a revision record and the next; one that is not wanted */
     revnum stream_rev;
     struct txn *txn;
-    revnum youngest;     /* as of the revisions made so far */
+    revnum youngest; /* as of the revisions made so far */
     /* the queue of notices */
     struct queued_notice *notices;
     size_t notice_count, notice_cap;
@@ -111,7 +112,8 @@ static struct err *run_post_commit(struct loader *l, revnum rev, struct str name
     if (!l->params->use_post_commit_hook || !hook_exists(l->repo, "post-commit"))
         return NULL;
     TRY(flush(l));
-    return err_wrap(hook_post_commit(l->repo, rev, name), E_REPOS_POST_COMMIT_HOOK_FAILED, "Commit succeeded, but post-commit hook failed");
+    return err_wrap(hook_post_commit(l->repo, rev, name), E_REPOS_POST_COMMIT_HOOK_FAILED,
+                    "Commit succeeded, but post-commit hook failed");
 }
 
 static struct err *end_revision(struct loader *l)
@@ -136,7 +138,8 @@ static struct err *end_revision(struct loader *l)
     TRY(run_post_commit(l, rev, name));
     if (++l->batch_revisions == 1)
         l->batch_begun_us = date_now_us();
-    if (l->batch_revisions >= BATCH_REVISIONS || l->batch_bytes >= BATCH_BYTES || date_now_us() - l->batch_begun_us >= BATCH_US)
+    if (l->batch_revisions >= BATCH_REVISIONS || l->batch_bytes >= BATCH_BYTES ||
+        date_now_us() - l->batch_begun_us >= BATCH_US)
         return flush(l);
     return NULL;
 }
@@ -177,7 +180,8 @@ static struct err *begin_revision(struct loader *l, const struct dump_record *re
     const struct str *number = dump_record_get(record, "Revision-number");
     TRY(end_revision(l));
     if (!num_i64(&l->stream_rev, *number) || l->stream_rev < 0)
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad revision number '%.*s'", STR(*number));
+        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad revision number '%.*s'",
+                        STR(*number));
     l->in_revision = true;
     l->skipping = !is_in_range(l, l->stream_rev);
     if (l->skipping) {
@@ -194,7 +198,8 @@ static struct err *begin_revision(struct loader *l, const struct dump_record *re
 static struct err *load_uuid(struct loader *l, const struct dump_record *record)
 {
     AUTO_ARENA(arena);
-    bool wanted = l->params->uuid == LOAD_UUID_FORCE || (l->params->uuid == LOAD_UUID_DEFAULT && l->youngest == 0);
+    bool wanted = l->params->uuid == LOAD_UUID_FORCE ||
+                  (l->params->uuid == LOAD_UUID_DEFAULT && l->youngest == 0);
     if (!wanted)
         return NULL;
     TRY(let_go(l));
@@ -205,11 +210,13 @@ static struct err *load_uuid(struct loader *l, const struct dump_record *record)
 
 static struct str node_path(const struct loader *l, struct str relative)
 {
-    return path_canonicalize(arena_printf(l->arena, "/%.*s/%.*s", STR(l->params->parent_dir), STR(relative)), l->arena);
+    return path_canonicalize(
+        arena_printf(l->arena, "/%.*s/%.*s", STR(l->params->parent_dir), STR(relative)), l->arena);
 }
 
 /* Does header NAME, if it is there, agree with DIGEST? */
-static struct err *check_digest(const struct dump_record *record, const char *name, const uint8_t *digest, size_t n, struct str path)
+static struct err *check_digest(const struct dump_record *record, const char *name,
+                                const uint8_t *digest, size_t n, struct str path)
 {
     const struct str *hex = dump_record_get(record, name);
     uint8_t expected[SHA1_SIZE];
@@ -219,10 +226,12 @@ static struct err *check_digest(const struct dump_record *record, const char *na
         return err_make(E_BAD_CHECKSUM_PARSE, "Dump stream has a bad %s: '%.*s'", name, STR(*hex));
     if (memcmp(expected, digest, n) == 0)
         return NULL;
-    return checksum_mismatch(expected, digest, n, "Copy source checksum mismatch on copy to '%.*s'", STR(path));
+    return checksum_mismatch(expected, digest, n, "Copy source checksum mismatch on copy to '%.*s'",
+                             STR(path));
 }
 
-static struct err *check_copy_source(struct loader *l, const struct dump_record *record, struct str path)
+static struct err *check_copy_source(struct loader *l, const struct dump_record *record,
+                                     struct str path)
 {
     const struct txn_node *node;
     if (!dump_record_get(record, "Text-copy-source-md5"))
@@ -232,14 +241,17 @@ static struct err *check_copy_source(struct loader *l, const struct dump_record 
     if (!noderev || !noderev->has_text)
         return NULL;
     TRY(check_digest(record, "Text-copy-source-md5", noderev->text.md5, MD5_SIZE, path));
-    return noderev->text.has_sha1 ? check_digest(record, "Text-copy-source-sha1", noderev->text.sha1, SHA1_SIZE, path) : NULL;
+    return noderev->text.has_sha1
+               ? check_digest(record, "Text-copy-source-sha1", noderev->text.sha1, SHA1_SIZE, path)
+               : NULL;
 }
 
 static struct err *copy_source_rev(revnum *out, const struct loader *l, struct str number)
 {
     revnum old_rev;
     if (!num_i64(&old_rev, number) || old_rev < 0)
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad copy source revision '%.*s'", STR(number));
+        return err_make(E_STREAM_MALFORMED_DATA,
+                        "Dump stream has a bad copy source revision '%.*s'", STR(number));
     *out = rev_map_find(&l->map, old_rev);
     if (*out == REV_NONE)
         *out = old_rev - (l->stream_rev - (l->youngest + 1));
@@ -251,15 +263,17 @@ static struct err *copy_source_rev(revnum *out, const struct loader *l, struct s
 static struct err *add_node(struct loader *l, const struct dump_record *record, struct str path)
 {
     const struct str *kind = dump_record_get(record, "Node-kind");
-    const struct str *from_rev = dump_record_get(record, "Node-copyfrom-rev"), *from_path = dump_record_get(record, "Node-copyfrom-path");
+    const struct str *from_rev = dump_record_get(record, "Node-copyfrom-rev"),
+                     *from_path = dump_record_get(record, "Node-copyfrom-path");
     if (from_rev && from_path) {
         revnum rev;
         const struct txn_node *present;
         TRY(copy_source_rev(&rev, l, *from_rev));
         TRY(txn_find(&present, l->txn, path));
         if (present)
-            return err_make(E_FS_ALREADY_EXISTS, "File already exists: filesystem '%s', transaction '%.*s', path '%.*s'", l->fs->uuid,
-                            STR(txn_name(l->txn)), STR(path));
+            return err_make(E_FS_ALREADY_EXISTS,
+                            "File already exists: filesystem '%s', transaction '%.*s', path '%.*s'",
+                            l->fs->uuid, STR(txn_name(l->txn)), STR(path));
         TRY(txn_copy(l->txn, path, rev, node_path(l, *from_path)));
         TRY(check_copy_source(l, record, path));
         note(l, LOAD_NODE_COPIED, REV_NONE, S(""));
@@ -269,7 +283,8 @@ static struct err *add_node(struct loader *l, const struct dump_record *record, 
         return txn_make_file(l->txn, path);
     if (kind && str_eq(*kind, S("dir")))
         return txn_make_dir(l->txn, path);
-    return err_make(E_STREAM_UNRECOGNIZED_DATA, "Unknown node-kind on node '%.*s'", STR(str_skip(path, 1)));
+    return err_make(E_STREAM_UNRECOGNIZED_DATA, "Unknown node-kind on node '%.*s'",
+                    STR(str_skip(path, 1)));
 }
 
 static struct err *do_action(struct loader *l, const struct dump_record *record, struct str path)
@@ -277,7 +292,8 @@ static struct err *do_action(struct loader *l, const struct dump_record *record,
     const struct str *action = dump_record_get(record, "Node-action");
     const struct txn_node *node;
     if (!action)
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has no Node-action for node '%.*s'", STR(str_skip(path, 1)));
+        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has no Node-action for node '%.*s'",
+                        STR(str_skip(path, 1)));
     if (str_eq(*action, S("add")))
         return add_node(l, record, path);
     if (str_eq(*action, S("delete")))
@@ -287,10 +303,12 @@ static struct err *do_action(struct loader *l, const struct dump_record *record,
         return add_node(l, record, path);
     }
     if (!str_eq(*action, S("change")))
-        return err_make(E_STREAM_UNRECOGNIZED_DATA, "Unrecognized node-action on node '%.*s'", STR(str_skip(path, 1)));
+        return err_make(E_STREAM_UNRECOGNIZED_DATA, "Unrecognized node-action on node '%.*s'",
+                        STR(str_skip(path, 1)));
     TRY(txn_find(&node, l->txn, path));
     if (!node)
-        return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'", STR(txn_name(l->txn)), STR(path));
+        return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",
+                        STR(txn_name(l->txn)), STR(path));
     return NULL;
 }
 
@@ -302,7 +320,8 @@ static struct err *set_prop(struct loader *l, struct str path, const struct prop
     if (str_eq(prop->name, S("svn:mergeinfo"))) {
         bool stripped;
         revnum offset = l->stream_rev - (l->youngest + 1);
-        struct err *err = load_mergeinfo_value(&value, &stripped, &l->map, offset, l->params, l->arena);
+        struct err *err =
+            load_mergeinfo_value(&value, &stripped, &l->map, offset, l->params, l->arena);
         if (!err && stripped)
             note(l, LOAD_MERGEINFO_NORMALIZED, REV_NONE, S(""));
         if (err && l->params->bypass_prop_validation) {
@@ -326,7 +345,8 @@ static bool is_listed(const struct dump_record *record, struct str name)
 }
 
 /* A block that is no delta lists all properties: what it does not list goes. */
-static struct err *drop_unlisted(struct loader *l, const struct dump_record *record, struct str path)
+static struct err *drop_unlisted(struct loader *l, const struct dump_record *record,
+                                 struct str path)
 {
     const struct txn_node *node;
     const struct prop *list;
@@ -357,7 +377,8 @@ static struct err *set_props(struct loader *l, const struct dump_record *record,
 }
 
 /* The digest that header NAME has: NULL in *OUT where it is not there. */
-static struct err *take_digest(const uint8_t **out, uint8_t *digest, size_t n, const struct dump_record *record, const char *name)
+static struct err *take_digest(const uint8_t **out, uint8_t *digest, size_t n,
+                               const struct dump_record *record, const char *name)
 {
     const struct str *hex = dump_record_get(record, name);
     *out = NULL;
@@ -380,7 +401,8 @@ static struct err *set_text(struct loader *l, const struct dump_record *record, 
     TRY(take_digest(&base_md5, base, MD5_SIZE, record, "Text-delta-base-md5"));
     TRY(take_digest(&result_md5, md5, MD5_SIZE, record, "Text-content-md5"));
     TRY(take_digest(&result_sha1, sha1, SHA1_SIZE, record, "Text-content-sha1"));
-    TRY(delta ? txn_delta_begin(&text, l->txn, path, base_md5) : txn_text_begin(&text, l->txn, path, NULL));
+    TRY(delta ? txn_delta_begin(&text, l->txn, path, base_md5)
+              : txn_text_begin(&text, l->txn, path, NULL));
     for (;;) {
         struct str piece;
         struct err *err = dump_parser_text(&piece, l->parser);
@@ -399,11 +421,13 @@ static struct err *set_text(struct loader *l, const struct dump_record *record, 
 static struct err *load_node(struct loader *l, const struct dump_record *record)
 {
     if (!l->in_revision)
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a node before its first revision");
+        return err_make(E_STREAM_MALFORMED_DATA,
+                        "Dump stream has a node before its first revision");
     if (l->skipping)
         return NULL;
     if (!l->txn)
-        return err_make(E_STREAM_MALFORMED_DATA, "Malformed dumpstream: Revision 0 must not contain node records");
+        return err_make(E_STREAM_MALFORMED_DATA,
+                        "Malformed dumpstream: Revision 0 must not contain node records");
     struct str relative = *dump_record_get(record, "Node-path"), path = node_path(l, relative);
     const struct str *action = dump_record_get(record, "Node-action");
     if (!path_is_canonical(path))
@@ -474,7 +498,8 @@ static struct err *end(struct loader *l, struct err *err)
 struct err *load_stream(struct repo *repo, struct reader *in, const struct load_params *params)
 {
     AUTO_ARENA(arena);
-    struct loader l = {.repo = repo, .fs = repo->fs, .params = params, .arena = arena, .map.oldest = REV_NONE};
+    struct loader l = {
+        .repo = repo, .fs = repo->fs, .params = params, .arena = arena, .map.oldest = REV_NONE};
     l.empty = arena_mark(arena);
     struct err *err = begin(&l, in);
     if (!err)

@@ -10,20 +10,25 @@
 struct rev_map {
     struct rev_pair {
         revnum old_rev, new_rev;
-    } *list; /* old_rev ascending */
+    } * list; /* old_rev ascending */
     size_t n, cap;
     revnum oldest; /* of the stream; REV_NONE: none yet */
 };
 void rev_map_add(struct rev_map *map, revnum old_rev, revnum new_rev);
-revnum rev_map_find(const struct rev_map *map, revnum old_rev); /* REV_NONE where it was not loaded */
+revnum rev_map_find(const struct rev_map *map,
+                    revnum old_rev); /* REV_NONE where it was not loaded */
 void rev_map_free(struct rev_map *map);
 
 /* ---- load_props.c: properties as they may be stored ---- */
 
-/* VALUE of property NAME, checked and mended as PARAMS says: E_BAD_PROPERTY_VALUE chains that name the options to use. */
-struct err *load_prop_value(struct str *value, struct str name, const struct load_params *params, struct arena *arena);
-/* An svn:mergeinfo VALUE with its paths below the parent dir and its revisions those of the repository. OFFSET: revision of the stream less the repository's. *STRIPPED: it had CRs. */
-struct err *load_mergeinfo_value(struct str *value, bool *stripped, const struct rev_map *map, revnum offset, const struct load_params *params,
+/* VALUE of property NAME, checked and mended as PARAMS says: E_BAD_PROPERTY_VALUE chains that name
+ * the options to use. */
+struct err *load_prop_value(struct str *value, struct str name, const struct load_params *params,
+                            struct arena *arena);
+/* An svn:mergeinfo VALUE with its paths below the parent dir and its revisions those of the
+ * repository. OFFSET: revision of the stream less the repository's. *STRIPPED: it had CRs. */
+struct err *load_mergeinfo_value(struct str *value, bool *stripped, const struct rev_map *map,
+                                 revnum offset, const struct load_params *params,
                                  struct arena *arena);
 
 #endif

@@ -18,26 +18,33 @@ static struct str normalize_eol(struct str value, struct arena *arena)
     return str_make(to, n);
 }
 
-struct err *load_prop_value(struct str *value, struct str name, const struct load_params *params, struct arena *arena)
+struct err *load_prop_value(struct str *value, struct str name, const struct load_params *params,
+                            struct arena *arena)
 {
-    if (params->normalize_props && str_starts(name, S("svn:")) && str_find(*value, '\r') != SIZE_MAX)
+    if (params->normalize_props && str_starts(name, S("svn:")) &&
+        str_find(*value, '\r') != SIZE_MAX)
         *value = normalize_eol(*value, arena);
     if (params->bypass_prop_validation)
         return NULL;
     struct err *err = prop_check(name, value);
     if (err_has(err, E_BAD_PROPERTY_VALUE_EOL))
-        return err_wrap(err, E_BAD_PROPERTY_VALUE, "A property with invalid line ending found in dumpstream; consider using --normalize-props while loading.");
+        return err_wrap(err, E_BAD_PROPERTY_VALUE,
+                        "A property with invalid line ending found in dumpstream; consider using "
+                        "--normalize-props while loading.");
     return err_wrap(err, E_BAD_PROPERTY_VALUE,
-                    "Invalid property value found in dumpstream; consider repairing the source or using --bypass-prop-validation while loading.");
+                    "Invalid property value found in dumpstream; consider repairing the source or "
+                    "using --bypass-prop-validation while loading.");
 }
 
 /* The part of FROM whose revisions are in (AFTER, UPTO]. */
-static struct mergeinfo clip(const struct mergeinfo *from, revnum after, revnum upto, struct arena *arena)
+static struct mergeinfo clip(const struct mergeinfo *from, revnum after, revnum upto,
+                             struct arena *arena)
 {
     struct mergeinfo out = {.list = arena_array(arena, from->n + 1, sizeof *out.list)};
     for (size_t i = 0; i < from->n; i++) {
         const struct merge_source *source = &from->list[i];
-        struct merge_source part = {source->path, arena_array(arena, source->n + 1, sizeof *part.ranges), 0};
+        struct merge_source part = {source->path,
+                                    arena_array(arena, source->n + 1, sizeof *part.ranges), 0};
         for (size_t r = 0; r < source->n; r++) {
             struct merge_range range = source->ranges[r];
             range.start = range.start < after ? after : range.start;
@@ -51,7 +58,8 @@ static struct mergeinfo clip(const struct mergeinfo *from, revnum after, revnum 
     return out;
 }
 
-/* A range of the stream as one of the repository. Its start is exclusive: the revision before the stream's oldest has no mapping of its own. */
+/* A range of the stream as one of the repository. Its start is exclusive: the revision before the
+ * stream's oldest has no mapping of its own. */
 static void map_range(struct merge_range *range, const struct rev_map *map)
 {
     revnum start = rev_map_find(map, range->start);
@@ -67,7 +75,8 @@ static void map_range(struct merge_range *range, const struct rev_map *map)
         range->end = end;
 }
 
-static void renumber(struct mergeinfo *mi, const struct rev_map *map, revnum offset, struct arena *arena)
+static void renumber(struct mergeinfo *mi, const struct rev_map *map, revnum offset,
+                     struct arena *arena)
 {
     struct mergeinfo older = clip(mi, 0, map->oldest - 1, arena);
     struct mergeinfo mapped = clip(mi, map->oldest - 1, INT64_MAX, arena);
@@ -97,7 +106,8 @@ static void add_parent_dir(struct mergeinfo *mi, struct str parent_dir, struct a
         mi->list[i].path = path_join(parent, str_skip(mi->list[i].path, 1), arena);
 }
 
-struct err *load_mergeinfo_value(struct str *value, bool *stripped, const struct rev_map *map, revnum offset, const struct load_params *params,
+struct err *load_mergeinfo_value(struct str *value, bool *stripped, const struct rev_map *map,
+                                 revnum offset, const struct load_params *params,
                                  struct arena *arena)
 {
     struct mergeinfo mi;

@@ -17,7 +17,8 @@ struct lock_call {
     struct arena *arena;
 };
 
-static struct err *check_target(const struct lock_call *call, const struct lock_request *request, revnum youngest)
+static struct err *check_target(const struct lock_call *call, const struct lock_request *request,
+                                revnum youngest)
 {
     struct tree tree;
     struct node node;
@@ -25,37 +26,47 @@ static struct err *check_target(const struct lock_call *call, const struct lock_
     TRY(tree_of_rev(&tree, call->repo->fs, youngest));
     TRY(tree_find(&node, &found, &tree, request->path, call->arena));
     if (found && node.noderev->kind == NODE_DIR)
-        return err_make(E_FS_NOT_FILE, "'%.*s' is not a file in filesystem '%s'", STR(request->path), call->repo->fs->uuid);
+        return err_make(E_FS_NOT_FILE, "'%.*s' is not a file in filesystem '%s'",
+                        STR(request->path), call->repo->fs->uuid);
     if (request->current_rev == REV_NONE) {
         if (!found)
-            return err_make(E_FS_NOT_FOUND, "Path '%.*s' doesn't exist in HEAD revision", STR(request->path));
+            return err_make(E_FS_NOT_FOUND, "Path '%.*s' doesn't exist in HEAD revision",
+                            STR(request->path));
         return NULL;
     }
     if (!found)
-        return err_make(E_FS_OUT_OF_DATE, "Path '%.*s' doesn't exist in HEAD revision", STR(request->path));
+        return err_make(E_FS_OUT_OF_DATE, "Path '%.*s' doesn't exist in HEAD revision",
+                        STR(request->path));
     if (request->current_rev < node_created_rev(&node))
-        return err_make(E_FS_OUT_OF_DATE, "Lock failed: newer version of '%.*s' exists", STR(request->path));
+        return err_make(E_FS_OUT_OF_DATE, "Lock failed: newer version of '%.*s' exists",
+                        STR(request->path));
     return NULL;
 }
 
-static struct err *check_present_lock(const struct lock_call *call, const struct lock_request *request)
+static struct err *check_present_lock(const struct lock_call *call,
+                                      const struct lock_request *request)
 {
     struct lock present;
     bool found;
     TRY(lock_get(&present, &found, call->repo->fs, request->path, call->arena));
     if (found && !call->steal)
-        return err_make(E_FS_PATH_ALREADY_LOCKED, "Path '%.*s' is already locked by user '%.*s' in filesystem '%s'", STR(request->path),
-                        STR(present.owner), call->repo->fs->uuid);
+        return err_make(E_FS_PATH_ALREADY_LOCKED,
+                        "Path '%.*s' is already locked by user '%.*s' in filesystem '%s'",
+                        STR(request->path), STR(present.owner), call->repo->fs->uuid);
     return NULL;
 }
 
 static struct err *check_token(struct str token)
 {
     if (!str_starts(token, S(TOKEN_SCHEME)))
-        return err_make(E_FS_BAD_LOCK_TOKEN, "Lock token URI '%.*s' has bad scheme; expected 'opaquelocktoken'", STR(token));
+        return err_make(E_FS_BAD_LOCK_TOKEN,
+                        "Lock token URI '%.*s' has bad scheme; expected 'opaquelocktoken'",
+                        STR(token));
     for (size_t i = 0; i < token.n; i++)
         if ((unsigned char)token.p[i] < 0x20 || (unsigned char)token.p[i] > 0x7e)
-            return err_make(E_FS_BAD_LOCK_TOKEN, "Lock token '%.*s' is not ASCII or is a control character at byte %zu", STR(token), i);
+            return err_make(E_FS_BAD_LOCK_TOKEN,
+                            "Lock token '%.*s' is not ASCII or is a control character at byte %zu",
+                            STR(token), i);
     return NULL;
 }
 
@@ -66,7 +77,8 @@ static struct err *prepare(const struct lock_call *call, struct lock_request *re
     TRY(path_check_bytes(request->path));
     if (call->comment.n && !utf8_is_valid(call->comment))
         return err_make(E_XML_UNESCAPABLE_DATA, "Lock comment contains illegal characters");
-    TRY(hook_pre_lock(&token, call->repo, request->path, call->user, call->comment, call->steal, call->arena));
+    TRY(hook_pre_lock(&token, call->repo, request->path, call->user, call->comment, call->steal,
+                      call->arena));
     if (token.n) {
         TRY(check_token(token));
     } else {
@@ -83,7 +95,8 @@ static struct err *prepare(const struct lock_call *call, struct lock_request *re
     return NULL;
 }
 
-static struct err *take_one(const struct lock_call *call, struct lock_request *request, revnum youngest)
+static struct err *take_one(const struct lock_call *call, struct lock_request *request,
+                            revnum youngest)
 {
     TRY(check_target(call, request, youngest));
     TRY(check_present_lock(call, request));
@@ -92,8 +105,9 @@ static struct err *take_one(const struct lock_call *call, struct lock_request *r
 }
 
 /* Do STEP for all requests under one lease; each has its own error. */
-static struct err *under_lease(const struct lock_call *call, struct lock_request *requests, size_t n,
-                               struct err *(*step)(const struct lock_call *, struct lock_request *, revnum))
+static struct err *
+under_lease(const struct lock_call *call, struct lock_request *requests, size_t n,
+            struct err *(*step)(const struct lock_call *, struct lock_request *, revnum))
 {
     struct store *store = call->repo->fs->store;
     revnum youngest;
@@ -107,7 +121,8 @@ static struct err *under_lease(const struct lock_call *call, struct lock_request
 }
 
 /* The paths that went well. */
-static struct str *done_paths(size_t *count, const struct lock_request *requests, size_t n, struct arena *arena)
+static struct str *done_paths(size_t *count, const struct lock_request *requests, size_t n,
+                              struct arena *arena)
 {
     struct str *paths = arena_array(arena, n + 1, sizeof *paths);
     *count = 0;
@@ -117,8 +132,9 @@ static struct str *done_paths(size_t *count, const struct lock_request *requests
     return paths;
 }
 
-struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n, struct str user, struct str comment, bool is_dav_comment, bool steal,
-                      int64_t expires_us, struct arena *arena)
+struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
+                      struct str comment, bool is_dav_comment, bool steal, int64_t expires_us,
+                      struct arena *arena)
 {
     struct lock_call call = {repo, user, comment, is_dav_comment, steal, expires_us, arena};
     if (!user.n)
@@ -130,10 +146,12 @@ struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n
     struct str *paths = done_paths(&done, requests, n, arena);
     if (!done)
         return NULL;
-    return err_wrap(hook_post_lock(repo, paths, done, user), E_REPOS_POST_LOCK_HOOK_FAILED, "Locking succeeded, but post-lock hook failed");
+    return err_wrap(hook_post_lock(repo, paths, done, user), E_REPOS_POST_LOCK_HOOK_FAILED,
+                    "Locking succeeded, but post-lock hook failed");
 }
 
-static struct err *give_back_one(const struct lock_call *call, struct lock_request *request, revnum youngest)
+static struct err *give_back_one(const struct lock_call *call, struct lock_request *request,
+                                 revnum youngest)
 {
     (void)youngest;
     struct lock present;
@@ -141,13 +159,17 @@ static struct err *give_back_one(const struct lock_call *call, struct lock_reque
     struct fsfs *fs = call->repo->fs;
     TRY(lock_get(&present, &found, fs, request->path, call->arena));
     if (!found)
-        return err_make(E_FS_NO_SUCH_LOCK, "No lock on path '%.*s' in filesystem '%s'", STR(request->path), fs->uuid);
+        return err_make(E_FS_NO_SUCH_LOCK, "No lock on path '%.*s' in filesystem '%s'",
+                        STR(request->path), fs->uuid);
     if (!call->steal) {
         if (!request->token.p || !str_eq(request->token, present.token))
-            return err_make(E_FS_NO_SUCH_LOCK, "No lock on path '%.*s' in filesystem '%s'", STR(request->path), fs->uuid);
+            return err_make(E_FS_NO_SUCH_LOCK, "No lock on path '%.*s' in filesystem '%s'",
+                            STR(request->path), fs->uuid);
         if (!str_eq(call->user, present.owner))
-            return err_make(E_FS_LOCK_OWNER_MISMATCH, "User '%.*s' is trying to use a lock owned by '%.*s' in filesystem '%s'", STR(call->user),
-                            STR(present.owner), fs->uuid);
+            return err_make(
+                E_FS_LOCK_OWNER_MISMATCH,
+                "User '%.*s' is trying to use a lock owned by '%.*s' in filesystem '%s'",
+                STR(call->user), STR(present.owner), fs->uuid);
     }
     request->lock = present;
     return lock_remove(fs, request->path);
@@ -156,11 +178,14 @@ static struct err *give_back_one(const struct lock_call *call, struct lock_reque
 static struct err *prepare_unlock(const struct lock_call *call, const struct lock_request *request)
 {
     if (!call->steal && !request->token.p)
-        return err_make(E_FS_NO_LOCK_TOKEN, "No token provided for path '%.*s'", STR(request->path));
-    return hook_pre_unlock(call->repo, request->path, call->user, request->token.p ? request->token : S(""), call->steal);
+        return err_make(E_FS_NO_LOCK_TOKEN, "No token provided for path '%.*s'",
+                        STR(request->path));
+    return hook_pre_unlock(call->repo, request->path, call->user,
+                           request->token.p ? request->token : S(""), call->steal);
 }
 
-struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t n, struct str user, bool break_lock, struct arena *arena)
+struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
+                        bool break_lock, struct arena *arena)
 {
     struct lock_call call = {.repo = repo, .user = user, .steal = break_lock, .arena = arena};
     if (!user.n && !break_lock)
@@ -172,5 +197,6 @@ struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t
     struct str *paths = done_paths(&done, requests, n, arena);
     if (!done)
         return NULL;
-    return err_wrap(hook_post_unlock(repo, paths, done, user), E_REPOS_POST_UNLOCK_HOOK_FAILED, "Unlock succeeded, but post-unlock hook failed");
+    return err_wrap(hook_post_unlock(repo, paths, done, user), E_REPOS_POST_UNLOCK_HOOK_FAILED,
+                    "Unlock succeeded, but post-unlock hook failed");
 }

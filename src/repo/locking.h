@@ -7,19 +7,23 @@
 #include "repo/repo.h"
 
 struct lock_request {
-    struct str path;      /* absolute */
-    revnum current_rev;   /* what the client has; REV_NONE: not checked */
-    struct str token;     /* for unlock: the token held; p NULL: none */
+    struct str path;    /* absolute */
+    revnum current_rev; /* what the client has; REV_NONE: not checked */
+    struct str token;   /* for unlock: the token held; p NULL: none */
     /* results, in the arena of the call */
     struct lock lock;
-    struct err *err;      /* this path's own error: the caller's to free */
+    struct err *err; /* this path's own error: the caller's to free */
 };
 
-/* Lock each path for USER. One set of locks files is written under one lease. Errors of single paths: E_FS_PATH_ALREADY_LOCKED, E_FS_OUT_OF_DATE, E_FS_NOT_FOUND, E_FS_NOT_FILE,
- * hook failures. The function's own error means that nothing was done, or that the post-lock hook failed (E_REPOS_POST_LOCK_HOOK_FAILED). */
-struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n, struct str user, struct str comment, bool is_dav_comment, bool steal,
-                      int64_t expires_us, struct arena *arena);
+/* Lock each path for USER. One set of locks files is written under one lease. Errors of single
+ * paths: E_FS_PATH_ALREADY_LOCKED, E_FS_OUT_OF_DATE, E_FS_NOT_FOUND, E_FS_NOT_FILE, hook failures.
+ * The function's own error means that nothing was done, or that the post-lock hook failed
+ * (E_REPOS_POST_LOCK_HOOK_FAILED). */
+struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
+                      struct str comment, bool is_dav_comment, bool steal, int64_t expires_us,
+                      struct arena *arena);
 /* Unlock: E_FS_NO_SUCH_LOCK, E_FS_NO_LOCK_TOKEN, E_FS_BAD_LOCK_TOKEN, E_FS_LOCK_OWNER_MISMATCH. */
-struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t n, struct str user, bool break_lock, struct arena *arena);
+struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
+                        bool break_lock, struct arena *arena);
 
 #endif

@@ -16,20 +16,28 @@ struct err *prop_check(struct str name, const struct str *value)
 {
     int64_t us;
     if (!is_regular(name))
-        return err_make(E_REPOS_BAD_ARGS, "Storage of non-regular property '%.*s' disallowed through the repository interface", STR(name));
+        return err_make(
+            E_REPOS_BAD_ARGS,
+            "Storage of non-regular property '%.*s' disallowed through the repository interface",
+            STR(name));
     if (!value || !str_starts(name, S("svn:")))
         return NULL;
     if (!utf8_is_valid(*value))
-        return err_make(E_BAD_PROPERTY_VALUE, "Cannot accept '%.*s' property because it is not encoded in UTF-8", STR(name));
+        return err_make(E_BAD_PROPERTY_VALUE,
+                        "Cannot accept '%.*s' property because it is not encoded in UTF-8",
+                        STR(name));
     if (str_find(*value, '\r') != SIZE_MAX)
-        return err_wrap(err_make(E_BAD_PROPERTY_VALUE_EOL, "Cannot accept non-LF line endings in '%.*s' property", STR(name)), E_BAD_PROPERTY_VALUE,
-                        "Invalid property value");
+        return err_wrap(err_make(E_BAD_PROPERTY_VALUE_EOL,
+                                 "Cannot accept non-LF line endings in '%.*s' property", STR(name)),
+                        E_BAD_PROPERTY_VALUE, "Invalid property value");
     if (str_eq(name, S("svn:date")) && !date_parse(&us, *value))
-        return err_wrap(err_make(E_BAD_DATE, "Bogus date"), E_BAD_PROPERTY_VALUE, "Wrong or unexpected property value");
+        return err_wrap(err_make(E_BAD_DATE, "Bogus date"), E_BAD_PROPERTY_VALUE,
+                        "Wrong or unexpected property value");
     return NULL;
 }
 
-struct err *repo_change_revprop(struct repo *repo, revnum rev, struct str user, struct str name, const struct str *value, const struct str *const *expected)
+struct err *repo_change_revprop(struct repo *repo, revnum rev, struct str user, struct str name,
+                                const struct str *value, const struct str *const *expected)
 {
     AUTO_ARENA(arena);
     const struct props *props;

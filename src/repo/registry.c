@@ -14,7 +14,7 @@ struct entry {
     struct entry *next;
     struct repo *repo;
     unsigned users;
-    bool stale; /* something else is at its path now */
+    bool stale;                   /* something else is at its path now */
     struct stat seen[SEEN_COUNT]; /* what was at its path when it was opened */
 };
 
@@ -23,7 +23,8 @@ static struct entry *entries;
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 static void look(struct stat seen[SEEN_COUNT], const char *path)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry.h - the repositories that this process has open, each once, shared by all its connections.
+/* registry.h - the repositories that this process has open, each once, shared by all its
+ * connections.
  *
- * A repository that was replaced on disk (another UUID, format or folder at the same path) is opened anew for those who come then; who has it open keeps the
- * old one to the end. */
+ * A repository that was replaced on disk (another UUID, format or folder at the same path) is
+ * opened anew for those who come then; who has it open keeps the old one to the end. */
 #ifndef VARVE_REPO_REGISTRY_H
 #define VARVE_REPO_REGISTRY_H
 
@@ -10,7 +11,8 @@
 
 /* The repository in PATH, open; give it back with registry_release. */
 struct err *registry_acquire(struct repo **out, const char *path);
-void registry_release(struct repo *repo); /* NULL is fine; it stays open for the next one until registry_close_all */
+void registry_release(
+    struct repo *repo); /* NULL is fine; it stays open for the next one until registry_close_all */
 /* Close everything that nobody uses, at the end of the process. */
 void registry_close_all(void);
 

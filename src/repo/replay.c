@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay.c - the changed paths of a revision, in tree order, as an edit against the revision before.
+/* replay.c - the changed paths of a revision, in tree order, as an edit against the revision
+ * before.
  *
- * A step handles one changed path: it closes the folders that it leaves, opens those on the way, and queues what happened to the node. A copy that the receiver cannot
- * make (its source is hidden, outside of the base path, or older than the low-water mark) comes as additions of everything that it brought along. */
+ * A step handles one changed path: it closes the folders that it leaves, opens those on the way,
+ * and queues what happened to the node. A copy that the receiver cannot make (its source is hidden,
+ * outside of the base path, or older than the low-water mark) comes as additions of everything that
+ * it brought along. */
 #include "repo/replay.h"
 
 #include "base/map.h"
@@ -17,7 +20,8 @@ struct open_dir {
     struct open_dir *up;
     struct str path;
     uint64_t number;
-    struct str source_path; /* where what is below was at SOURCE_REV, if a copy brought it: p NULL otherwise */
+    struct str source_path; /* where what is below was at SOURCE_REV, if a copy brought it: p NULL
+                               otherwise */
     revnum source_rev;
 };
 
@@ -29,9 +33,9 @@ struct replay {
     struct arena_mark step_empty;
     const struct change **changes; /* in tree order */
     size_t change_count, next;
-    struct map *pending;           /* path to struct change: those not dealt with yet */
+    struct map *pending; /* path to struct change: those not dealt with yet */
     struct open_dir *top;
-    bool opened;                   /* the root is, or was */
+    bool opened; /* the root is, or was */
     uint64_t numbers;
     struct edit_queue queue;
     bool done; /* finish-replay is queued */
@@ -52,7 +56,8 @@ static struct str relative(const struct replay *r, struct str path)
 
 /* ---- folders ---- */
 
-static void open_dir(struct replay *r, struct str path, uint64_t number, struct str source_path, revnum source_rev)
+static void open_dir(struct replay *r, struct str path, uint64_t number, struct str source_path,
+                     revnum source_rev)
 {
     struct open_dir *dir = ARENA_NEW(r->arena, struct open_dir);
     *dir = (struct open_dir){r->top, arena_str(r->arena, path), number, source_path, source_rev};
@@ -100,7 +105,8 @@ static void go_to_parent(struct replay *r, struct str path)
 /* ---- nodes ---- */
 
 /* What the node is compared with: where a copy took it from, or the revision before. */
-static struct err *find_base(struct node *out, bool *found, struct tree *tree, struct replay *r, struct str path)
+static struct err *find_base(struct node *out, bool *found, struct tree *tree, struct replay *r,
+                             struct str path)
 {
     const struct open_dir *dir = r->top;
     struct str base_path = path;
@@ -125,7 +131,8 @@ static struct str md5_of_node(const struct node *node, struct arena *arena)
     return str_make(hex, 2 * MD5_SIZE);
 }
 
-static struct err *push_props(struct replay *r, bool is_dir, uint64_t number, const struct node *node, const struct tree *base_tree,
+static struct err *push_props(struct replay *r, bool is_dir, uint64_t number,
+                              const struct node *node, const struct tree *base_tree,
                               const struct node *base)
 {
     const struct prop *now, *before = NULL;
@@ -133,7 +140,8 @@ static struct err *push_props(struct replay *r, bool is_dir, uint64_t number, co
     TRY(node_props(&now, &now_n, &r->params.tree, node, r->step));
     if (base)
         TRY(node_props(&before, &before_n, base_tree, base, r->step));
-    struct props a = {.n = before_n, .list = (struct prop *)before}, b = {.n = now_n, .list = (struct prop *)now};
+    struct props a = {.n = before_n, .list = (struct prop *)before},
+                 b = {.n = now_n, .list = (struct prop *)now};
     struct prop *changes = props_diff(&n, &a, &b, r->step);
     for (size_t i = 0; i < n; i++) {
         struct edit_event event = make_for(is_dir ? EDIT_DIR_PROP : EDIT_FILE_PROP, number);
@@ -149,11 +157,13 @@ static const struct rep *text_rep(const struct node *node)
     return node && node->noderev->has_text ? &node->noderev->text : NULL;
 }
 
-static struct err *open_delta(struct text_delta **out, struct replay *r, const struct node *node, const struct tree *base_tree, const struct node *base)
+static struct err *open_delta(struct text_delta **out, struct replay *r, const struct node *node,
+                              const struct tree *base_tree, const struct node *base)
 {
     const struct replay_params *params = &r->params;
     if (!params->tree.txn)
-        return text_delta_open(out, r->fs, text_rep(base), text_rep(node), params->svndiff_version, params->compression_level);
+        return text_delta_open(out, r->fs, text_rep(base), text_rep(node), params->svndiff_version,
+                               params->compression_level);
     struct reader *from = NULL, *to;
     if (base)
         TRY(node_text(&from, base_tree, base));
@@ -166,7 +176,8 @@ static struct err *open_delta(struct text_delta **out, struct replay *r, const s
     return NULL;
 }
 
-static struct err *push_text(struct replay *r, uint64_t number, const struct node *node, const struct tree *base_tree, const struct node *base)
+static struct err *push_text(struct replay *r, uint64_t number, const struct node *node,
+                             const struct tree *base_tree, const struct node *base)
 {
     struct edit_event event = make_for(EDIT_TEXT_BEGIN, number);
     if (base && r->params.send_deltas)
@@ -192,9 +203,11 @@ static void push_close_file(struct replay *r, uint64_t number, const struct node
     edit_queue_push(&r->queue, event);
 }
 
-static uint64_t push_open(struct replay *r, bool is_dir, bool add, struct str path, struct str copy_path, revnum copy_rev)
+static uint64_t push_open(struct replay *r, bool is_dir, bool add, struct str path,
+                          struct str copy_path, revnum copy_rev)
 {
-    enum edit_kind kind = is_dir ? (add ? EDIT_ADD_DIR : EDIT_OPEN_DIR) : (add ? EDIT_ADD_FILE : EDIT_OPEN_FILE);
+    enum edit_kind kind =
+        is_dir ? (add ? EDIT_ADD_DIR : EDIT_OPEN_DIR) : (add ? EDIT_ADD_FILE : EDIT_OPEN_FILE);
     struct edit_event event = make_for(kind, r->numbers++);
     event.parent = r->top->number;
     event.path = relative(r, path);
@@ -221,7 +234,8 @@ static struct err *push_whole_file(struct replay *r, struct str path, const stru
 }
 
 /* The entries of SOURCE, as they are now below PATH, which is the topmost open folder. */
-static struct err *push_brought_along(struct replay *r, struct str path, const struct tree *source_tree, const struct node *source)
+static struct err *push_brought_along(struct replay *r, struct str path,
+                                      const struct tree *source_tree, const struct node *source)
 {
     const struct dirent_fs *list;
     size_t n;
@@ -256,13 +270,16 @@ static struct err *push_brought_along(struct replay *r, struct str path, const s
 static bool can_be_copied(const struct replay *r, const struct change *change)
 {
     struct str rest;
-    return change->copyfrom_rev != REV_NONE && change->copyfrom_rev >= r->params.low_water && may_read(r, change->copyfrom_path) &&
+    return change->copyfrom_rev != REV_NONE && change->copyfrom_rev >= r->params.low_water &&
+           may_read(r, change->copyfrom_path) &&
            path_skip_ancestor(&rest, r->params.base_path, change->copyfrom_path);
 }
 
-static struct err *push_added(struct replay *r, const struct change *change, const struct node *node)
+static struct err *push_added(struct replay *r, const struct change *change,
+                              const struct node *node)
 {
-    bool is_dir = node->noderev->kind == NODE_DIR, copied = can_be_copied(r, change), has_source = change->copyfrom_rev != REV_NONE;
+    bool is_dir = node->noderev->kind == NODE_DIR, copied = can_be_copied(r, change),
+         has_source = change->copyfrom_rev != REV_NONE;
     struct tree source_tree;
     struct node source;
     if (has_source) {
@@ -270,12 +287,15 @@ static struct err *push_added(struct replay *r, const struct change *change, con
         TRY(tree_node(&source, &source_tree, change->copyfrom_path, r->step));
     }
     struct str copy_path = copied ? change->copyfrom_path : (struct str){0};
-    uint64_t number = push_open(r, is_dir, true, change->path, copy_path, copied ? change->copyfrom_rev : REV_NONE);
+    uint64_t number = push_open(r, is_dir, true, change->path, copy_path,
+                                copied ? change->copyfrom_rev : REV_NONE);
     if (!copied || change->props_changed)
-        TRY(push_props(r, is_dir, number, node, copied ? &source_tree : NULL, copied ? &source : NULL));
+        TRY(push_props(r, is_dir, number, node, copied ? &source_tree : NULL,
+                       copied ? &source : NULL));
     if (is_dir) {
         open_dir(r, change->path, number, copy_path, copied ? change->copyfrom_rev : REV_NONE);
-        return has_source && !copied ? push_brought_along(r, change->path, &source_tree, &source) : NULL;
+        return has_source && !copied ? push_brought_along(r, change->path, &source_tree, &source)
+                                     : NULL;
     }
     if (!copied || change->text_changed)
         TRY(push_text(r, number, node, copied ? &source_tree : NULL, copied ? &source : NULL));
@@ -283,15 +303,19 @@ static struct err *push_added(struct replay *r, const struct change *change, con
     return NULL;
 }
 
-static struct err *push_modified(struct replay *r, const struct change *change, const struct node *node)
+static struct err *push_modified(struct replay *r, const struct change *change,
+                                 const struct node *node)
 {
-    bool is_dir = node->noderev->kind == NODE_DIR, found, at_root = str_eq(change->path, r->params.base_path);
+    bool is_dir = node->noderev->kind == NODE_DIR, found,
+         at_root = str_eq(change->path, r->params.base_path);
     struct tree base_tree;
     struct node base;
     if (is_dir && !change->props_changed && !at_root)
         return NULL;
     TRY(find_base(&base, &found, &base_tree, r, change->path));
-    uint64_t number = at_root ? r->top->number : push_open(r, is_dir, false, change->path, (struct str){0}, REV_NONE);
+    uint64_t number = at_root
+                          ? r->top->number
+                          : push_open(r, is_dir, false, change->path, (struct str){0}, REV_NONE);
     struct str source = {0};
     if (is_dir && !at_root) {
         if (r->top->source_path.p)
@@ -324,7 +348,8 @@ static struct err *push_change(struct replay *r, const struct change *change)
     if (change->action == CHANGE_DELETE)
         return NULL;
     TRY(tree_node(&node, &r->params.tree, change->path, r->step));
-    return change->action == CHANGE_MODIFY ? push_modified(r, change, &node) : push_added(r, change, &node);
+    return change->action == CHANGE_MODIFY ? push_modified(r, change, &node)
+                                           : push_added(r, change, &node);
 }
 
 /* ---- the cursor ---- */
@@ -385,7 +410,8 @@ static struct err *find_changes(struct replay *r)
     r->changes = arena_array(r->arena, all->n + 1, sizeof *r->changes);
     for (size_t i = 0; i < all->n; i++) {
         const struct change *change = &all->list[i];
-        if (!path_skip_ancestor(&rest, r->params.base_path, change->path) || !may_read(r, change->path))
+        if (!path_skip_ancestor(&rest, r->params.base_path, change->path) ||
+            !may_read(r, change->path))
             continue;
         r->changes[r->change_count++] = change;
         map_put(r->pending, change->path, (void *)change);
@@ -397,7 +423,8 @@ static struct err *find_changes(struct replay *r)
 struct err *replay_open(struct edit_source **out, const struct replay_params *params)
 {
     struct replay *r = mem_zalloc(sizeof *r);
-    *r = (struct replay){.source = {replay_next, replay_close}, .params = *params, .fs = params->tree.fs};
+    *r = (struct replay){
+        .source = {replay_next, replay_close}, .params = *params, .fs = params->tree.fs};
     r->arena = arena_new();
     r->step = arena_new();
     r->step_empty = arena_mark(r->step);

@@ -10,7 +10,8 @@
 struct replay_params {
     struct tree tree;     /* of the revision, or of a transaction */
     struct str base_path; /* only what is at or below; absolute */
-    revnum low_water;     /* copies from older revisions come as plain adds of their whole content; REV_NONE: none do */
+    revnum low_water;     /* copies from older revisions come as plain adds of their whole content;
+                             REV_NONE: none do */
     bool send_deltas;     /* false: empty svndiff documents where a text changed */
     int svndiff_version, compression_level;
     const struct access *access;

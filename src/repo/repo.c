@@ -21,8 +21,9 @@ static struct err *read_format(int *format, const char *path)
     if (!num_i64(&number, line) || number < 0)
         return err_make(E_BAD_VERSION_FILE_FORMAT, "First line of '%s' contains non-digit", path);
     if (number != OUTER_FORMAT_OLD && number != OUTER_FORMAT)
-        return err_make(E_REPOS_UNSUPPORTED_VERSION, "Expected repository format '%d' or '%d'; found format '%lld'", OUTER_FORMAT_OLD, OUTER_FORMAT,
-                        (long long)number);
+        return err_make(E_REPOS_UNSUPPORTED_VERSION,
+                        "Expected repository format '%d' or '%d'; found format '%lld'",
+                        OUTER_FORMAT_OLD, OUTER_FORMAT, (long long)number);
     *format = (int)number;
     return NULL;
 }
@@ -52,7 +53,8 @@ void repo_close(struct repo *repo)
 bool repo_is_at(const char *path)
 {
     AUTO_ARENA(arena);
-    return file_exists(arena_printf(arena, "%s/format", path).p) && dir_exists(arena_printf(arena, "%s/db", path).p) &&
+    return file_exists(arena_printf(arena, "%s/format", path).p) &&
+           dir_exists(arena_printf(arena, "%s/db", path).p) &&
            dir_exists(arena_printf(arena, "%s/locks", path).p);
 }
 
@@ -64,7 +66,8 @@ enum { NEWEST_MINOR = 14, NEWEST_PATCH = 2 };
 
 const char *format_compatible_version(int format)
 {
-    static const char *const versions[] = {NULL, "1.1.0", "1.4.0", "1.5.0", "1.6.0", NULL, "1.8.0", "1.9.0", "1.10.0"};
+    static const char *const versions[] = {NULL, "1.1.0", "1.4.0", "1.5.0", "1.6.0",
+                                           NULL, "1.8.0", "1.9.0", "1.10.0"};
     return versions[format];
 }
 
@@ -88,13 +91,19 @@ struct err *format_for_version(int *format, const char *version)
 {
     uint64_t part[3];
     if (!parse_version(part, str_of(version)))
-        return err_make(E_MALFORMED_VERSION_STRING, "Failed to parse version number string '%s'", version);
+        return err_make(E_MALFORMED_VERSION_STRING, "Failed to parse version number string '%s'",
+                        version);
     if (part[0] < 1)
         return err_make(E_UNSUPPORTED_FEATURE, "Cannot create pre-1.0-compatible repositories");
     if (part[0] == 1 && part[1] < 1)
-        return err_make(E_CL_ARG_PARSING_ERROR, "Repositories compatible with 1.0.x must use --fs-type=bdb");
-    if (part[0] > 1 || part[1] > NEWEST_MINOR || (part[1] == NEWEST_MINOR && part[2] > NEWEST_PATCH))
-        return err_make(E_UNSUPPORTED_FEATURE, "Cannot guarantee compatibility beyond the current running version (1.%d.%d)", NEWEST_MINOR, NEWEST_PATCH);
+        return err_make(E_CL_ARG_PARSING_ERROR,
+                        "Repositories compatible with 1.0.x must use --fs-type=bdb");
+    if (part[0] > 1 || part[1] > NEWEST_MINOR ||
+        (part[1] == NEWEST_MINOR && part[2] > NEWEST_PATCH))
+        return err_make(
+            E_UNSUPPORTED_FEATURE,
+            "Cannot guarantee compatibility beyond the current running version (1.%d.%d)",
+            NEWEST_MINOR, NEWEST_PATCH);
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
         if (part[1] >= (uint64_t)releases[i].minor) {
             *format = releases[i].format;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* repo.h - a repository: the filesystem, and around it configuration, hooks and the outer format file. */
+/* repo.h - a repository: the filesystem, and around it configuration, hooks and the outer format
+ * file. */
 #ifndef VARVE_REPO_REPO_H
 #define VARVE_REPO_REPO_H
 
@@ -7,28 +8,32 @@
 
 struct repo {
     struct fsfs *fs;
-    int format;  /* of the outer `format` file: 3 or 5 */
+    int format; /* of the outer `format` file: 3 or 5 */
     char *path; /* of the repository's folder, as given, without trailing slash */
 };
 
-/* Open the repository in PATH: outer format 3 or 5, fs-type fsfs. Errors as svnadmin's: E000002 "Can't open file 'P/format': ...",
- * E_REPOS_UNSUPPORTED_VERSION "Expected repository format '3' or '5'; found format '99'". */
+/* Open the repository in PATH: outer format 3 or 5, fs-type fsfs. Errors as svnadmin's: E000002
+ * "Can't open file 'P/format': ...", E_REPOS_UNSUPPORTED_VERSION "Expected repository format '3' or
+ * '5'; found format '99'". */
 struct err *repo_open(struct repo **out, const char *path, const struct fsfs_options *options);
 void repo_close(struct repo *repo); /* NULL is fine */
 
-/* True where PATH looks like a repository (folders and `format`). No error: an unreadable place is none. */
+/* True where PATH looks like a repository (folders and `format`). No error: an unreadable place is
+ * none. */
 bool repo_is_at(const char *path);
 
 struct repo_create_options {
     struct fsfs_create_options fs;
 };
-/* Make a repository in PATH, which is absent or an empty folder: conf/, hooks/, locks/, db/, README.txt, format.
- * Errors: E_DIR_NOT_EMPTY "'X' exists and is non-empty", E_REPOS_BAD_ARGS "'X' is a subdirectory of an existing repository rooted at 'Y'". */
+/* Make a repository in PATH, which is absent or an empty folder: conf/, hooks/, locks/, db/,
+ * README.txt, format. Errors: E_DIR_NOT_EMPTY "'X' exists and is non-empty", E_REPOS_BAD_ARGS "'X'
+ * is a subdirectory of an existing repository rooted at 'Y'". */
 struct err *repo_create(const char *path, const struct repo_create_options *options);
 
 /* Which releases' servers can use a filesystem of FORMAT: "1.10.0". */
 const char *format_compatible_version(int format);
-/* The format for a --compatible-version MAJOR.MINOR[.PATCH]. Errors, as svnadmin's: E_MALFORMED_VERSION_STRING, E_UNSUPPORTED_FEATURE */
+/* The format for a --compatible-version MAJOR.MINOR[.PATCH]. Errors, as svnadmin's:
+ * E_MALFORMED_VERSION_STRING, E_UNSUPPORTED_FEATURE */
 struct err *format_for_version(int *format, const char *version);
 
 #endif

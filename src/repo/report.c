@@ -16,7 +16,11 @@ struct report *report_new(struct fsfs *fs, const struct report_params *params)
     struct arena *arena = arena_new();
     struct report *r = ARENA_NEW(arena, struct report);
     arena_limit(arena, REPORT_MEMORY, E_REPOS_BAD_REVISION_REPORT, "The report is too large");
-    *r = (struct report){.fs = fs, .params = *params, .arena = arena, .root = {.rev = REV_NONE}, .base_rev = REV_NONE};
+    *r = (struct report){.fs = fs,
+                         .params = *params,
+                         .arena = arena,
+                         .root = {.rev = REV_NONE},
+                         .base_rev = REV_NONE};
     r->params.anchor = keep(r, params->anchor);
     r->params.target = keep(r, params->target);
     r->params.switch_path = keep(r, params->switch_path);
@@ -28,7 +32,8 @@ static void free_map(void *map)
     map_free(map, NULL);
 }
 
-static struct report_place *child_place(struct report *r, struct report_place *place, struct str name)
+static struct report_place *child_place(struct report *r, struct report_place *place,
+                                        struct str name)
 {
     if (!place->children) {
         place->children = map_new();
@@ -53,7 +58,8 @@ static struct err *add(struct report *r, struct str path, struct report_place sa
     while (path_next(&name, &rest))
         place = child_place(r, place, name);
     if (place == &r->root && place->reported && said.rev == REV_NONE)
-        said.depth = place->depth; /* a target that is missing is wanted to the depth that was said before */
+        said.depth =
+            place->depth; /* a target that is missing is wanted to the depth that was said before */
     struct map *children = place->children;
     *place = said;
     place->children = children;
@@ -66,24 +72,36 @@ static struct err *add(struct report *r, struct str path, struct report_place sa
 static struct err *check_said(struct report *r, struct str path, revnum rev, enum depth depth)
 {
     if (!r->root.reported && path.n)
-        return err_make(E_REPOS_BAD_REVISION_REPORT, "The first report must be about the top level, not '%.*s'", STR(path));
+        return err_make(E_REPOS_BAD_REVISION_REPORT,
+                        "The first report must be about the top level, not '%.*s'", STR(path));
     if (depth == DEPTH_UNKNOWN)
-        return err_make(E_REPOS_BAD_ARGS, "Unsupported report depth '%.*s'", STR(depth_word(depth)));
+        return err_make(E_REPOS_BAD_ARGS, "Unsupported report depth '%.*s'",
+                        STR(depth_word(depth)));
     return rev == REV_NONE ? NULL : fsfs_check_revision(r->fs, rev);
 }
 
-struct err *report_set_path(struct report *r, struct str path, revnum rev, bool start_empty, struct str lock_token, enum depth depth)
+struct err *report_set_path(struct report *r, struct str path, revnum rev, bool start_empty,
+                            struct str lock_token, enum depth depth)
 {
     TRY(check_said(r, path, rev, depth));
-    return add(r, path, (struct report_place){.rev = rev, .start_empty = start_empty, .depth = depth, .lock_token = lock_token});
+    return add(
+        r, path,
+        (struct report_place){
+            .rev = rev, .start_empty = start_empty, .depth = depth, .lock_token = lock_token});
 }
 
-struct err *report_link_path(struct report *r, struct str path, struct str link_path, revnum rev, bool start_empty, struct str lock_token, enum depth depth)
+struct err *report_link_path(struct report *r, struct str path, struct str link_path, revnum rev,
+                             bool start_empty, struct str lock_token, enum depth depth)
 {
     TRY(check_said(r, path, rev, depth));
     if (depth == DEPTH_EXCLUDE)
         return err_make(E_REPOS_BAD_ARGS, "Depth 'exclude' not supported for link");
-    return add(r, path, (struct report_place){.rev = rev, .start_empty = start_empty, .depth = depth, .lock_token = lock_token, .link_path = link_path});
+    return add(r, path,
+               (struct report_place){.rev = rev,
+                                     .start_empty = start_empty,
+                                     .depth = depth,
+                                     .lock_token = lock_token,
+                                     .link_path = link_path});
 }
 
 struct err *report_delete_path(struct report *r, struct str path)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_edit.c - the cursor over the differences between what was reported and the target tree.
  *
- * The comparison walks both trees at once. A folder at work is a frame on a stack; a step handles one entry of the topmost frame and queues its events; when
- * the queue is empty the next step is taken. */
+ * The comparison walks both trees at once. A folder at work is a frame on a stack; a step handles
+ * one entry of the topmost frame and queues its events; when the queue is empty the next step is
+ * taken. */
 #include "base/num.h"
 #include "base/path.h"
 #include "fsfs/dir.h"
@@ -35,13 +36,13 @@ enum stage { STAGE_REPORTED, STAGE_DELETED, STAGE_TARGET, STAGE_CLOSE };
 /* A folder being compared. */
 struct frame {
     struct frame *up;
-    struct arena_mark mark;    /* of the stack arena, before this frame */
-    uint64_t number;           /* as the receiver knows it */
+    struct arena_mark mark; /* of the stack arena, before this frame */
+    uint64_t number;        /* as the receiver knows it */
     struct pair at;
     const struct dir *s_dir, *t_dir; /* NULL: no entries */
-    bool *s_done, *t_done;     /* entries that are dealt with */
-    const struct str *names;   /* of reported places, sorted */
-    size_t name_count, next;   /* next: in the list of the stage */
+    bool *s_done, *t_done;           /* entries that are dealt with */
+    const struct str *names;         /* of reported places, sorted */
+    size_t name_count, next;         /* next: in the list of the stage */
     enum stage stage;
 };
 
@@ -55,8 +56,8 @@ struct report_edit {
     struct revprop_view *view;
     struct frame *top;
     struct edit_queue queue;
-    uint64_t numbers;          /* given out so far */
-    bool closing;              /* the root is closed; close-edit comes last */
+    uint64_t numbers; /* given out so far */
+    bool closing;     /* the root is closed; close-edit comes last */
 };
 
 static void push(struct report_edit *r, struct edit_event event)
@@ -64,7 +65,8 @@ static void push(struct report_edit *r, struct edit_event event)
     edit_queue_push(&r->queue, event);
 }
 
-static void push_prop(struct report_edit *r, bool is_dir, uint64_t node, struct str name, struct str value)
+static void push_prop(struct report_edit *r, bool is_dir, uint64_t node, struct str name,
+                      struct str value)
 {
     struct edit_event event = edit_event_make(is_dir ? EDIT_DIR_PROP : EDIT_FILE_PROP);
     event.node = node;
@@ -110,7 +112,8 @@ static struct err *lookup(struct entry *out, struct report_edit *r, revnum rev, 
     return NULL;
 }
 
-static struct err *noderev_of(const struct noderev **out, struct report_edit *r, const struct entry *entry)
+static struct err *noderev_of(const struct noderev **out, struct report_edit *r,
+                              const struct entry *entry)
 {
     *out = NULL;
     return entry->there ? noderev_get(out, r->fs, &entry->id, r->step) : NULL;
@@ -118,14 +121,17 @@ static struct err *noderev_of(const struct noderev **out, struct report_edit *r,
 
 /* ---- properties ---- */
 
-static struct err *push_entry_props(struct report_edit *r, bool is_dir, uint64_t node, const struct noderev *noderev, bool has_source)
+static struct err *push_entry_props(struct report_edit *r, bool is_dir, uint64_t node,
+                                    const struct noderev *noderev, bool has_source)
 {
     revnum rev = noderev->id.rev;
     const struct props *revprops;
     struct str nothing = {0};
     TRY(revprops_get(&revprops, r->fs, rev, r->view, r->step));
-    const struct str *date = props_get(revprops, S("svn:date")), *author = props_get(revprops, S("svn:author"));
-    push_prop(r, is_dir, node, S("svn:entry:committed-rev"), arena_printf(r->step, "%lld", (long long)rev));
+    const struct str *date = props_get(revprops, S("svn:date")),
+                     *author = props_get(revprops, S("svn:author"));
+    push_prop(r, is_dir, node, S("svn:entry:committed-rev"),
+              arena_printf(r->step, "%lld", (long long)rev));
     if (date || has_source)
         push_prop(r, is_dir, node, S("svn:entry:committed-date"), date ? *date : nothing);
     if (author || has_source)
@@ -147,7 +153,9 @@ static struct err *push_defunct_lock(struct report_edit *r, uint64_t node, const
     return NULL;
 }
 
-static struct err *push_props(struct report_edit *r, bool is_dir, uint64_t node, const struct pair *at, const struct noderev *s, const struct noderev *t)
+static struct err *push_props(struct report_edit *r, bool is_dir, uint64_t node,
+                              const struct pair *at, const struct noderev *s,
+                              const struct noderev *t)
 {
     const struct props *s_props = NULL, *t_props;
     TRY(push_entry_props(r, is_dir, node, t, s));
@@ -186,7 +194,8 @@ static struct str md5_hex(struct report_edit *r, const struct noderev *noderev)
     return str_make(hex, 2 * MD5_SIZE);
 }
 
-static struct err *push_text(struct report_edit *r, uint64_t node, const struct noderev *s, const struct noderev *t)
+static struct err *push_text(struct report_edit *r, uint64_t node, const struct noderev *s,
+                             const struct noderev *t)
 {
     const struct report_params *params = r->params;
     struct edit_event event = edit_event_make(EDIT_TEXT_BEGIN);
@@ -196,7 +205,8 @@ static struct err *push_text(struct report_edit *r, uint64_t node, const struct 
     push(r, event);
     if (params->text_deltas) {
         struct text_delta *delta;
-        TRY(text_delta_open(&delta, r->fs, s && s->has_text ? &s->text : NULL, t->has_text ? &t->text : NULL, params->svndiff_version,
+        TRY(text_delta_open(&delta, r->fs, s && s->has_text ? &s->text : NULL,
+                            t->has_text ? &t->text : NULL, params->svndiff_version,
                             params->compression_level));
         edit_queue_push_text(&r->queue, node, delta);
     } else {
@@ -211,7 +221,8 @@ static struct err *push_text(struct report_edit *r, uint64_t node, const struct 
     return NULL;
 }
 
-static struct err *push_file(struct report_edit *r, const struct pair *at, const struct noderev *s, uint64_t node)
+static struct err *push_file(struct report_edit *r, const struct pair *at, const struct noderev *s,
+                             uint64_t node)
 {
     const struct noderev *t;
     TRY(noderev_of(&t, r, &at->t));
@@ -225,8 +236,10 @@ static struct err *push_file(struct report_edit *r, const struct pair *at, const
     return NULL;
 }
 
-/* Where a new file was copied from, if the client wants to know and the copy is of the file itself. */
-static struct err *find_copyfrom(struct edit_event *event, struct report_edit *r, const struct pair *at, const struct noderev **source)
+/* Where a new file was copied from, if the client wants to know and the copy is of the file itself.
+ */
+static struct err *find_copyfrom(struct edit_event *event, struct report_edit *r,
+                                 const struct pair *at, const struct noderev **source)
 {
     bool found;
     revnum copy_rev, from_rev;
@@ -234,8 +247,10 @@ static struct err *find_copyfrom(struct edit_event *event, struct report_edit *r
     *source = NULL;
     if (!r->params->send_copyfrom)
         return NULL;
-    TRY(node_nearest_copy(&found, &copy_rev, &copy_path, &from_rev, &from_path, r->fs, at->t_path, r->params->rev, r->step));
-    if (!found || !str_eq(copy_path, at->t_path) || !access_allowed(r->params->access, from_path, ACCESS_READ, false))
+    TRY(node_nearest_copy(&found, &copy_rev, &copy_path, &from_rev, &from_path, r->fs, at->t_path,
+                          r->params->rev, r->step));
+    if (!found || !str_eq(copy_path, at->t_path) ||
+        !access_allowed(r->params->access, from_path, ACCESS_READ, false))
         return NULL;
     struct entry entry;
     TRY(lookup(&entry, r, from_rev, from_path));
@@ -247,20 +262,24 @@ static struct err *find_copyfrom(struct edit_event *event, struct report_edit *r
 
 /* ---- folders ---- */
 
-static struct err *read_dir(const struct dir **out, struct report_edit *r, const struct noderev *noderev)
+static struct err *read_dir(const struct dir **out, struct report_edit *r,
+                            const struct noderev *noderev)
 {
     *out = NULL;
     return noderev && noderev->kind == NODE_DIR ? dir_get(out, r->fs, noderev, r->stack) : NULL;
 }
 
-static const struct str *sorted_names(size_t *n, const struct report_place *place, struct arena *arena)
+static const struct str *sorted_names(size_t *n, const struct report_place *place,
+                                      struct arena *arena)
 {
     *n = 0;
     return place && place->children ? map_sorted(place->children, n, arena) : NULL;
 }
 
-/* Make a folder the topmost frame. S is its source as far as it counts: NULL where the client starts empty. */
-static struct err *enter(struct report_edit *r, const struct pair *at, uint64_t number, const struct noderev *s)
+/* Make a folder the topmost frame. S is its source as far as it counts: NULL where the client
+ * starts empty. */
+static struct err *enter(struct report_edit *r, const struct pair *at, uint64_t number,
+                         const struct noderev *s)
 {
     const struct noderev *t;
     struct arena_mark mark = arena_mark(r->stack);
@@ -268,7 +287,8 @@ static struct err *enter(struct report_edit *r, const struct pair *at, uint64_t 
     *f = (struct frame){.up = r->top, .mark = mark, .number = number, .at = *at};
     f->at.edit_path = arena_str(r->stack, at->edit_path);
     f->at.t_path = arena_str(r->stack, at->t_path);
-    if (at->s_path.p) /* also where the client starts empty: what it reports below is looked up there */
+    if (at->s_path
+            .p) /* also where the client starts empty: what it reports below is looked up there */
         f->at.s_path = arena_str(r->stack, at->s_path);
     r->top = f;
     TRY(noderev_of(&t, r, &at->t));
@@ -314,7 +334,8 @@ static bool has_reports_below(const struct report_place *place)
     return place && place->children;
 }
 
-/* Nothing to tell of a pair whose both sides are the same node, unless the client said something that must be answered. */
+/* Nothing to tell of a pair whose both sides are the same node, unless the client said something
+ * that must be answered. */
 static struct err *is_settled(bool *out, struct report_edit *r, const struct pair *at)
 {
     const struct report_place *place = at->place && at->place->reported ? at->place : NULL;
@@ -357,7 +378,8 @@ static struct err *apply_report(struct report_edit *r, struct pair *at)
     return NULL;
 }
 
-static struct err *update_file(struct report_edit *r, const struct pair *at, uint64_t parent, const struct noderev *s)
+static struct err *update_file(struct report_edit *r, const struct pair *at, uint64_t parent,
+                               const struct noderev *s)
 {
     struct edit_event event = edit_event_make(s ? EDIT_OPEN_FILE : EDIT_ADD_FILE);
     const struct noderev *base = s;
@@ -372,7 +394,8 @@ static struct err *update_file(struct report_edit *r, const struct pair *at, uin
     return push_file(r, at, base, event.node);
 }
 
-static struct err *update_dir(struct report_edit *r, const struct pair *at, uint64_t parent, const struct noderev *s)
+static struct err *update_dir(struct report_edit *r, const struct pair *at, uint64_t parent,
+                              const struct noderev *s)
 {
     struct edit_event event = edit_event_make(s ? EDIT_OPEN_DIR : EDIT_ADD_DIR);
     bool start_empty = at->place && at->place->reported && at->place->start_empty;
@@ -389,7 +412,8 @@ static struct err *update_entry(struct report_edit *r, struct pair *at, uint64_t
 {
     TRY(apply_report(r, at));
     if (at->s_path.p && !at->s.there)
-        return err_make(E_FS_NOT_FOUND, "Working copy path '%.*s' does not exist in repository", STR(at->edit_path));
+        return err_make(E_FS_NOT_FOUND, "Working copy path '%.*s' does not exist in repository",
+                        STR(at->edit_path));
     bool related = false;
     if (at->s.there && at->t.there && at->s.kind == at->t.kind) {
         bool settled;
@@ -406,7 +430,8 @@ static struct err *update_entry(struct report_edit *r, struct pair *at, uint64_t
     if (!at->t.there)
         return NULL;
     if (!access_allowed(r->params->access, at->t_path, ACCESS_READ, false)) {
-        struct edit_event event = edit_event_make(at->t.kind == NODE_DIR ? EDIT_ABSENT_DIR : EDIT_ABSENT_FILE);
+        struct edit_event event =
+            edit_event_make(at->t.kind == NODE_DIR ? EDIT_ABSENT_DIR : EDIT_ABSENT_FILE);
         event.parent = parent;
         event.path = at->edit_path;
         push(r, event);
@@ -419,7 +444,8 @@ static struct err *update_entry(struct report_edit *r, struct pair *at, uint64_t
 
 /* ---- steps through a folder ---- */
 
-static struct pair child_pair(struct report_edit *r, const struct frame *f, struct str name, const struct dirent_fs *s, const struct dirent_fs *t)
+static struct pair child_pair(struct report_edit *r, const struct frame *f, struct str name,
+                              const struct dirent_fs *s, const struct dirent_fs *t)
 {
     struct pair at = {
         .edit_path = path_join(f->at.edit_path, name, r->step),
@@ -446,14 +472,17 @@ static struct err *step_reported(struct report_edit *r, struct frame *f)
 {
     struct str name = f->names[f->next++];
     const struct report_place *place = map_get(f->at.place->children, name);
-    const struct dirent_fs *s = find(f->s_dir, f->s_done, name), *t = find(f->t_dir, f->t_done, name);
+    const struct dirent_fs *s = find(f->s_dir, f->s_done, name),
+                           *t = find(f->t_dir, f->t_done, name);
     bool excluded = place->reported && place->depth == DEPTH_EXCLUDE;
-    if (place->reported && place->rev == REV_NONE && !excluded) { /* the client has nothing there: the target alone decides, in its turn */
+    if (place->reported && place->rev == REV_NONE &&
+        !excluded) { /* the client has nothing there: the target alone decides, in its turn */
         if (s)
             f->s_done[s - f->s_dir->list] = true;
         return NULL;
     }
-    bool dirs_unwanted = f->at.requested == DEPTH_FILES && ((t && t->kind == NODE_DIR) || (s && s->kind == NODE_DIR));
+    bool dirs_unwanted = f->at.requested == DEPTH_FILES &&
+                         ((t && t->kind == NODE_DIR) || (s && s->kind == NODE_DIR));
     if (t)
         f->t_done[t - f->t_dir->list] = true;
     if (s && (!excluded || t))
@@ -502,7 +531,9 @@ static struct err *step_target(struct report_edit *r, struct frame *f)
             return NULL;
         s = find(f->s_dir, f->s_done, t->name);
     }
-    if (s && noderev_id_eq(&s->id, &t->id) && below(f->at.requested) <= below(f->at.wc_depth)) /* the common case, before any path is made */
+    if (s && noderev_id_eq(&s->id, &t->id) &&
+        below(f->at.requested) <=
+            below(f->at.wc_depth)) /* the common case, before any path is made */
         return NULL;
     struct pair at = child_pair(r, f, t->name, s, t);
     if (!s)
@@ -575,7 +606,8 @@ static struct err *first_pair(struct pair *at, struct report_edit *r)
         .requested = params->depth,
     };
     if (r->report->base_rev == REV_NONE)
-        return err_make(E_REPOS_BAD_REVISION_REPORT, "The report has no revision for its top level");
+        return err_make(E_REPOS_BAD_REVISION_REPORT,
+                        "The report has no revision for its top level");
     TRY(lookup(&at->s, r, at->s_rev, at->s_path));
     TRY(lookup(&at->t, r, params->rev, at->t_path));
     if (!access_allowed(params->access, at->t_path, ACCESS_READ, false) && !params->target.n)
@@ -622,14 +654,18 @@ static struct err *start(struct report_edit *r)
 struct err *report_finish(struct edit_source **out, struct report *report)
 {
     struct report_edit *r = mem_zalloc(sizeof *r);
-    *r = (struct report_edit){.source = {edit_next, edit_close}, .report = report, .params = &report->params, .fs = report->fs};
+    *r = (struct report_edit){.source = {edit_next, edit_close},
+                              .report = report,
+                              .params = &report->params,
+                              .fs = report->fs};
     r->stack = arena_new();
     r->step = arena_new();
     r->step_empty = arena_mark(r->step);
     r->view = revprop_view_new(r->fs, r->stack);
     struct err *err = NULL;
     if (!report->root.reported)
-        err = err_make(E_REPOS_NO_DATA_FOR_REPORT, "No data for the report: no set-path for the top level");
+        err = err_make(E_REPOS_NO_DATA_FOR_REPORT,
+                       "No data for the report: no set-path for the top level");
     if (!err)
         err = start(r);
     if (err) {

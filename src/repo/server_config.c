@@ -43,13 +43,16 @@ static struct err *refuse_unknown_protection(const struct ini *ini)
     bool use_sasl;
     TRY(ini_get_bool(&use_sasl, ini, S("sasl"), S("use-sasl"), false));
     if (use_sasl)
-        return err_make(E_UNSUPPORTED_FEATURE, "SASL authentication is configured for this repository, but not supported by this server");
+        return err_make(E_UNSUPPORTED_FEATURE, "SASL authentication is configured for this "
+                                               "repository, but not supported by this server");
     if (ini_get(ini, S("general"), S("authz-db"), S("")).n)
-        return err_make(E_UNSUPPORTED_FEATURE, "Path-based authorization is configured for this repository, but not supported by this server");
+        return err_make(E_UNSUPPORTED_FEATURE, "Path-based authorization is configured for this "
+                                               "repository, but not supported by this server");
     return NULL;
 }
 
-struct err *server_config_read(struct server_config *out, const struct repo *repo, const char *config_file, bool read_only, struct arena *arena)
+struct err *server_config_read(struct server_config *out, const struct repo *repo,
+                               const char *config_file, bool read_only, struct arena *arena)
 {
     *out = (struct server_config){0};
     const char *path = config_file;

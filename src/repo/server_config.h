@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_config.h - what conf/svnserve.conf says of who may do what (docs/admin.md), and the password file.
+/* server_config.h - what conf/svnserve.conf says of who may do what (docs/admin.md), and the
+ * password file.
  *
  * Read afresh for each connection: administrators edit these files while the server runs. */
 #ifndef VARVE_REPO_SERVER_CONFIG_H
@@ -13,15 +14,18 @@ enum username_case { USERNAME_AS_IS, USERNAME_UPPER, USERNAME_LOWER };
 
 struct server_config {
     enum access_level anon_access, auth_access;
-    struct str realm;           /* the repository's UUID where none is set */
+    struct str realm; /* the repository's UUID where none is set */
     enum username_case username_case;
-    bool has_passwords;         /* a password-db could be read */
+    bool has_passwords; /* a password-db could be read */
     struct ini passwords;
 };
 
-/* Read the configuration of REPO, from CONFIG_FILE where that is not NULL. READ_ONLY lowers write to read. Errors: E_MALFORMED_FILE, E_AUTHN_FAILED for a damaged password-db,
- * E_UNSUPPORTED_FEATURE for what this server cannot enforce: it does not serve a repository whose protection it cannot give. */
-struct err *server_config_read(struct server_config *out, const struct repo *repo, const char *config_file, bool read_only, struct arena *arena);
+/* Read the configuration of REPO, from CONFIG_FILE where that is not NULL. READ_ONLY lowers write
+ * to read. Errors: E_MALFORMED_FILE, E_AUTHN_FAILED for a damaged password-db,
+ * E_UNSUPPORTED_FEATURE for what this server cannot enforce: it does not serve a repository whose
+ * protection it cannot give. */
+struct err *server_config_read(struct server_config *out, const struct repo *repo,
+                               const char *config_file, bool read_only, struct arena *arena);
 
 /* The password of USER; p NULL where there is none. */
 struct str server_config_password(const struct server_config *config, struct str user);

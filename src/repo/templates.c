@@ -124,13 +124,16 @@ const struct template_file repo_templates[] = {
      "exit 1\n"},
 
     {"hooks/post-commit.tmpl", 0755,
-     HOOK_HEAD("post-commit", "a revision has been made.",
-               "#   1  the repository's path\n"
-               "#   2  the new revision's number\n"
-               "#   3  the name of the transaction that became it\n")
-     "# The commit stands whatever happens here; a failure is shown as a warning.\n"
-     "\n"
-     "exec /usr/bin/logger -t svn \"$1: revision $2\"\n"},
+     HOOK_HEAD(
+         "post-commit", "a revision has been made.",
+         "#   1  the repository's path\n"
+         "#   2  the new revision's number\n"
+         "#   3  the name of the transaction that became it\n") "# The commit stands whatever "
+                                                                "happens here; a failure is shown "
+                                                                "as a warning.\n"
+                                                                "\n"
+                                                                "exec /usr/bin/logger -t svn \"$1: "
+                                                                "revision $2\"\n"},
 
     {"hooks/pre-revprop-change.tmpl", 0755,
      HOOK_HEAD("pre-revprop-change", "a revision property is about to change.",
@@ -153,9 +156,9 @@ const struct template_file repo_templates[] = {
                "#   3  the user's name\n"
                "#   4  the property's name\n"
                "#   5  A (added), M (modified) or D (deleted)\n"
-               "# Standard input: the old value.\n")
-     "\n"
-     "exec /usr/bin/logger -t svn \"$1: $4 of revision $2 changed by $3\"\n"},
+               "# Standard input: the old value.\n") "\n"
+                                                     "exec /usr/bin/logger -t svn \"$1: $4 of "
+                                                     "revision $2 changed by $3\"\n"},
 
     {"hooks/pre-lock.tmpl", 0755,
      HOOK_HEAD("pre-lock", "a path is about to be locked.",
@@ -164,7 +167,8 @@ const struct template_file repo_templates[] = {
                "#   3  the user's name\n"
                "#   4  the lock's comment\n"
                "#   5  1 if a lock that is there may be stolen\n") REFUSES
-     "# What is written to standard output becomes the lock's token: write nothing to have one made.\n"
+     "# What is written to standard output becomes the lock's token: write nothing to have one "
+     "made.\n"
      "\n"
      "[ \"$5\" = 0 ] && exit 0\n"
      "echo 'Locks are not stolen here.' >&2\n"
@@ -174,9 +178,9 @@ const struct template_file repo_templates[] = {
      HOOK_HEAD("post-lock", "paths have been locked.",
                "#   1  the repository's path\n"
                "#   2  the user's name\n"
-               "# Standard input: the paths, one a line.\n")
-     "\n"
-     "exec /usr/bin/logger -t svn \"$1: locks taken by $2\"\n"},
+               "# Standard input: the paths, one a line.\n") "\n"
+                                                             "exec /usr/bin/logger -t svn \"$1: "
+                                                             "locks taken by $2\"\n"},
 
     {"hooks/pre-unlock.tmpl", 0755,
      HOOK_HEAD("pre-unlock", "a lock is about to be given back or broken.",
@@ -194,9 +198,9 @@ const struct template_file repo_templates[] = {
      HOOK_HEAD("post-unlock", "locks have been given back or broken.",
                "#   1  the repository's path\n"
                "#   2  the user's name\n"
-               "# Standard input: the paths, one a line.\n")
-     "\n"
-     "exec /usr/bin/logger -t svn \"$1: locks given back by $2\"\n"},
+               "# Standard input: the paths, one a line.\n") "\n"
+                                                             "exec /usr/bin/logger -t svn \"$1: "
+                                                             "locks given back by $2\"\n"},
 
     {NULL, 0, NULL},
 };

@@ -8,16 +8,18 @@ enum { PIECE = 64 << 10 };
 
 struct text_delta {
     struct arena *arena;
-    const struct blob *wire;   /* given as it is */
-    struct reader *stored;     /* copied */
-    struct reader *text;       /* encoded */
+    const struct blob *wire; /* given as it is */
+    struct reader *stored;   /* copied */
+    struct reader *text;     /* encoded */
     struct delta_encoder *encoder;
     struct buf piece;
     char *space;
 };
 
-/* Is the stored form of TO a delta against FROM that the receiver understands? Then its reader, its first bytes already in PIECE. */
-static struct err *try_stored(bool *taken, struct text_delta *d, struct fsfs *fs, const struct rep *from, const struct rep *to, int version)
+/* Is the stored form of TO a delta against FROM that the receiver understands? Then its reader, its
+ * first bytes already in PIECE. */
+static struct err *try_stored(bool *taken, struct text_delta *d, struct fsfs *fs,
+                              const struct rep *from, const struct rep *to, int version)
 {
     struct rep_header header;
     size_t got = 0;
@@ -25,7 +27,8 @@ static struct err *try_stored(bool *taken, struct text_delta *d, struct fsfs *fs
     *taken = false;
     TRY(rep_open_stored(&d->stored, &header, fs, to));
     if (header.delta && header.base_rev == from->rev && header.base_item == from->item) {
-        TRY(reader_full(d->stored, buf_grow(&d->piece, SVNDIFF_HEADER_SIZE), SVNDIFF_HEADER_SIZE, &got));
+        TRY(reader_full(d->stored, buf_grow(&d->piece, SVNDIFF_HEADER_SIZE), SVNDIFF_HEADER_SIZE,
+                        &got));
         TRY(svndiff_version(&stored, str_make(d->piece.p, got)));
     }
     *taken = stored <= version;
@@ -37,13 +40,15 @@ static struct err *try_stored(bool *taken, struct text_delta *d, struct fsfs *fs
     return NULL;
 }
 
-static void begin_encoding(struct text_delta *d, struct reader *from, struct reader *to, int version, int level)
+static void begin_encoding(struct text_delta *d, struct reader *from, struct reader *to,
+                           int version, int level)
 {
     d->text = to;
     d->encoder = delta_encoder_new(from, &(struct svndiff_params){version, level});
 }
 
-static struct err *open_texts(struct text_delta *d, struct fsfs *fs, const struct rep *from, const struct rep *to, int version, int level)
+static struct err *open_texts(struct text_delta *d, struct fsfs *fs, const struct rep *from,
+                              const struct rep *to, int version, int level)
 {
     struct reader *source = NULL, *target = NULL;
     if (from)
@@ -61,7 +66,8 @@ static struct err *open_texts(struct text_delta *d, struct fsfs *fs, const struc
     return NULL;
 }
 
-static struct err *choose(struct text_delta *d, struct fsfs *fs, const struct rep *from, const struct rep *to, int max_version, int level)
+static struct err *choose(struct text_delta *d, struct fsfs *fs, const struct rep *from,
+                          const struct rep *to, int max_version, int level)
 {
     int version = level == 0 ? 0 : max_version;
     if (!from && to) {
@@ -86,7 +92,8 @@ static struct text_delta *new_delta(void)
     return d;
 }
 
-struct err *text_delta_open(struct text_delta **out, struct fsfs *fs, const struct rep *from, const struct rep *to, int max_version, int level)
+struct err *text_delta_open(struct text_delta **out, struct fsfs *fs, const struct rep *from,
+                            const struct rep *to, int max_version, int level)
 {
     struct text_delta *d = new_delta();
     struct err *err = choose(d, fs, from, to, max_version, level);
@@ -98,7 +105,8 @@ struct err *text_delta_open(struct text_delta **out, struct fsfs *fs, const stru
     return NULL;
 }
 
-struct text_delta *text_delta_of_readers(struct reader *from, struct reader *to, int max_version, int level)
+struct text_delta *text_delta_of_readers(struct reader *from, struct reader *to, int max_version,
+                                         int level)
 {
     struct text_delta *d = new_delta();
     begin_encoding(d, from, to, level == 0 ? 0 : max_version, level);

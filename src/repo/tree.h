@@ -19,22 +19,29 @@ void tree_of_txn(struct tree *out, struct txn *txn);
 
 struct node {
     const struct noderev *noderev;
-    struct str path;               /* as asked for, absolute */
+    struct str path;                 /* as asked for, absolute */
     const struct txn_node *txn_node; /* in a transaction's tree */
 };
 /* The node at PATH; *FOUND false where there is none (also where a parent is a file). */
-struct err *tree_find(struct node *out, bool *found, const struct tree *tree, struct str path, struct arena *arena);
-/* The same; where there is none E_FS_NOT_FOUND "File not found: revision N, path '/p'" (or "transaction 'T'"), where a parent is a file
- * E_FS_NOT_DIRECTORY "Failure opening '/parent' in revision N". */
-struct err *tree_node(struct node *out, const struct tree *tree, struct str path, struct arena *arena);
+struct err *tree_find(struct node *out, bool *found, const struct tree *tree, struct str path,
+                      struct arena *arena);
+/* The same; where there is none E_FS_NOT_FOUND "File not found: revision N, path '/p'" (or
+ * "transaction 'T'"), where a parent is a file E_FS_NOT_DIRECTORY "Failure opening '/parent' in
+ * revision N". */
+struct err *tree_node(struct node *out, const struct tree *tree, struct str path,
+                      struct arena *arena);
 /* That E_FS_NOT_FOUND. */
 struct err *tree_not_found(const struct tree *tree, struct str path);
 /* From an entry of PARENT. */
-struct err *tree_child(struct node *out, const struct tree *tree, const struct node *parent, const struct dirent_fs *entry, struct arena *arena);
+struct err *tree_child(struct node *out, const struct tree *tree, const struct node *parent,
+                       const struct dirent_fs *entry, struct arena *arena);
 
-struct err *node_entries(const struct dirent_fs **list, size_t *n, const struct tree *tree, const struct node *node, struct arena *arena);
-struct err *node_props(const struct prop **list, size_t *n, const struct tree *tree, const struct node *node, struct arena *arena);
-struct err *node_prop(struct str *value, bool *found, const struct tree *tree, const struct node *node, struct str name, struct arena *arena);
+struct err *node_entries(const struct dirent_fs **list, size_t *n, const struct tree *tree,
+                         const struct node *node, struct arena *arena);
+struct err *node_props(const struct prop **list, size_t *n, const struct tree *tree,
+                       const struct node *node, struct arena *arena);
+struct err *node_prop(struct str *value, bool *found, const struct tree *tree,
+                      const struct node *node, struct str name, struct arena *arena);
 struct err *node_text(struct reader **out, const struct tree *tree, const struct node *node);
 /* The revision in which the node was last changed. */
 revnum node_created_rev(const struct node *node);

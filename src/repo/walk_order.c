@@ -13,7 +13,8 @@ struct table {
     struct arena *arena;
 };
 
-/* Four bytes at a time as a little-endian number, whose upper bits are mixed in lower down; then the rest byte by byte. */
+/* Four bytes at a time as a little-endian number, whose upper bits are mixed in lower down; then
+ * the rest byte by byte. */
 static uint32_t hash_of(struct str name)
 {
     uint32_t hash = 0;

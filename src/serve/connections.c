@@ -42,7 +42,8 @@ static void leave(struct connection *c)
         first = c->next;
     if (c->next)
         c->next->prev = c->prev;
-    close(c->fd); /* under the mutex: connections_end must not shut down a descriptor that is somebody else's by then */
+    close(c->fd); /* under the mutex: connections_end must not shut down a descriptor that is
+                     somebody else's by then */
     if (!first)
         pthread_cond_broadcast(&all_gone);
     pthread_mutex_unlock(&mutex);
@@ -59,7 +60,8 @@ static void *serve(void *arg)
     return NULL;
 }
 
-void connections_start(int fd, const char peer[ADDRESS_TEXT_MAX], const struct session_options *options)
+void connections_start(int fd, const char peer[ADDRESS_TEXT_MAX],
+                       const struct session_options *options)
 {
     struct connection *c = mem_zalloc(sizeof *c);
     pthread_attr_t attributes;

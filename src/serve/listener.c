@@ -21,7 +21,8 @@ static struct err *open_at(int *fd, const struct addrinfo *at, const char *host,
     setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(*fd, at->ai_addr, at->ai_addrlen) == 0 && listen(*fd, BACKLOG) == 0)
         return NULL;
-    struct err *err = err_errno(errno, "Can't bind server socket to '%s' port %d", host ? host : "*", port);
+    struct err *err =
+        err_errno(errno, "Can't bind server socket to '%s' port %d", host ? host : "*", port);
     close(*fd);
     return err;
 }
@@ -41,7 +42,8 @@ struct err *listener_open(int *fd, const char *host, int port, bool prefer_ipv6)
     snprintf(service, sizeof service, "%d", port);
     int failed = getaddrinfo(host, service, &hints, &list);
     if (failed)
-        return err_make(EADDRNOTAVAIL, "Can't get address info for '%s': %s", host ? host : "*", gai_strerror(failed));
+        return err_make(EADDRNOTAVAIL, "Can't get address info for '%s': %s", host ? host : "*",
+                        gai_strerror(failed));
     struct err *err = open_at(fd, choose(list, prefer_ipv6 ? AF_INET6 : AF_INET), host, port);
     freeaddrinfo(list);
     return err;
@@ -55,9 +57,11 @@ int listener_accept(int fd, char peer[ADDRESS_TEXT_MAX])
     int client = accept4(fd, (struct sockaddr *)&address, &size, SOCK_CLOEXEC);
     if (client < 0)
         return -1;
-    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* whole answers are written at once */
+    setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on,
+               sizeof on); /* whole answers are written at once */
     setsockopt(client, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    if (getnameinfo((struct sockaddr *)&address, size, peer, ADDRESS_TEXT_MAX, NULL, 0, NI_NUMERICHOST) != 0)
+    if (getnameinfo((struct sockaddr *)&address, size, peer, ADDRESS_TEXT_MAX, NULL, 0,
+                    NI_NUMERICHOST) != 0)
         strcpy(peer, "-");
     return client;
 }

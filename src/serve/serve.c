@@ -42,13 +42,15 @@ static struct err *serve_fds(int in_fd, int out_fd, const struct session_options
     return err;
 }
 
-static struct err *serve_tunnel(const struct serve_options *options, struct session_options *session)
+static struct err *serve_tunnel(const struct serve_options *options,
+                                struct session_options *session)
 {
     session->tunnel_user = options->tunnel_user;
     if (!session->tunnel_user) {
         const struct passwd *user = getpwuid(getuid());
         if (!user)
-            return err_make(E_RA_NOT_AUTHORIZED, "No name is known for user id %ld", (long)getuid());
+            return err_make(E_RA_NOT_AUTHORIZED, "No name is known for user id %ld",
+                            (long)getuid());
         session->tunnel_user = user->pw_name;
     }
     /* What a child process (a hook) prints must not get into the conversation. */
@@ -90,7 +92,8 @@ static struct err *write_pid_file(const char *path)
 static struct err *accept_all(int listener, int signals, const struct session_options *session)
 {
     for (;;) {
-        struct pollfd fds[2] = {{.fd = listener, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+        struct pollfd fds[2] = {{.fd = listener, .events = POLLIN},
+                                {.fd = signals, .events = POLLIN}};
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return err_errno(errno, "Can't wait for connections");
         struct signalfd_siginfo info;
@@ -124,7 +127,8 @@ static struct err *accept_one(int listener, struct session_options *session)
     return err;
 }
 
-static struct err *listen_with(int listener, const struct serve_options *options, struct session_options *session)
+static struct err *listen_with(int listener, const struct serve_options *options,
+                               struct session_options *session)
 {
     if (options->mode == SERVE_DAEMON && !options->foreground)
         TRY(go_to_background());
@@ -144,12 +148,14 @@ static struct err *listen_with(int listener, const struct serve_options *options
         return err_errno(errno, "Can't receive signals");
     struct err *err = accept_all(listener, signals, session);
     if (!connections_end(STOP_WAIT_MS))
-        _exit(err != NULL); /* what they still do is cut off as by a crash, which leaves nothing behind */
+        _exit(err !=
+              NULL); /* what they still do is cut off as by a crash, which leaves nothing behind */
     close(signals);
     return err;
 }
 
-static struct err *serve_sockets(const struct serve_options *options, struct session_options *session)
+static struct err *serve_sockets(const struct serve_options *options,
+                                 struct session_options *session)
 {
     int listener, port = options->listen_port ? options->listen_port : SVN_PORT;
     TRY(listener_open(&listener, options->listen_host, port, options->prefer_ipv6));
@@ -175,9 +181,11 @@ struct err *serve_run(const struct serve_options *options)
     char root[PATH_MAX], config[PATH_MAX];
     struct stat info;
     if (!realpath(options->root, root) || stat(root, &info) != 0)
-        return err_errno(errno, "Root path '%s' does not exist or is not a directory", options->root);
+        return err_errno(errno, "Root path '%s' does not exist or is not a directory",
+                         options->root);
     if (!S_ISDIR(info.st_mode))
-        return err_make(E_ILLEGAL_TARGET, "Root path '%s' does not exist or is not a directory", options->root);
+        return err_make(E_ILLEGAL_TARGET, "Root path '%s' does not exist or is not a directory",
+                        options->root);
     if (options->config_file && !realpath(options->config_file, config))
         return err_errno(errno, "Can't open file '%s'", options->config_file);
     struct session_options session = {

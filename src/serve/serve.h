@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve.h - the server as a whole: how it listens, who is let in, how it stops.
  *
- * One thread per connection, blocking reads and writes. The process shares one cache; every repository that is in use is opened once and shared
- * by its connections. SIGTERM and SIGINT stop accepting, let running commits finish, and end; SIGHUP reopens the log. */
+ * One thread per connection, blocking reads and writes. The process shares one cache; every
+ * repository that is in use is opened once and shared by its connections. SIGTERM and SIGINT stop
+ * accepting, let running commits finish, and end; SIGHUP reopens the log. */
 #ifndef VARVE_SERVE_SERVE_H
 #define VARVE_SERVE_SERVE_H
 
@@ -20,13 +21,13 @@ enum serve_mode {
 
 struct serve_options {
     enum serve_mode mode;
-    const char *root;        /* folder under which repositories are found; default "/" */
+    const char *root; /* folder under which repositories are found; default "/" */
     bool read_only;
     const char *config_file; /* in the place of every repository's svnserve.conf */
     const char *listen_host; /* NULL: all addresses */
     int listen_port;         /* 0: 3690 */
     bool prefer_ipv6;
-    int compression;         /* 0..9; default 5 */
+    int compression; /* 0..9; default 5 */
     const char *log_file, *pid_file;
     const char *tunnel_user; /* SERVE_TUNNEL; NULL: the name of our uid */
     bool virtual_host, foreground;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* disk.h - every operation by which a store changes the disk, in one table, so that a test can cut between any two.
+/* disk.h - every operation by which a store changes the disk, in one table, so that a test can cut
+ * between any two.
  *
- * disk_system() does them; fault.c wraps it, counts them, fails from the K-th on ("the machine stopped here"), and then makes the disk look
- * as it may look after a power cut: what was not synced kept, or lost (contents of files not synced; names made, moved or removed in
- * folders not synced). Reading needs no table: the store reads with pread and friends. */
+ * disk_system() does them; fault.c wraps it, counts them, fails from the K-th on ("the machine
+ * stopped here"), and then makes the disk look as it may look after a power cut: what was not
+ * synced kept, or lost (contents of files not synced; names made, moved or removed in folders not
+ * synced). Reading needs no table: the store reads with pread and friends. */
 #ifndef VARVE_STORE_DISK_H
 #define VARVE_STORE_DISK_H
 
@@ -13,7 +15,8 @@
 
 struct disk {
     /* All return 0 (or a descriptor) or -1 with errno, as the system calls they are named for. */
-    int (*open)(struct disk *self, const char *path, int flags, mode_t mode); /* for writing; O_TMPFILE allowed */
+    int (*open)(struct disk *self, const char *path, int flags,
+                mode_t mode); /* for writing; O_TMPFILE allowed */
     ssize_t (*pwrite)(struct disk *self, int fd, const void *p, size_t n, off_t offset);
     int (*ftruncate)(struct disk *self, int fd, off_t size);
     int (*fchmod)(struct disk *self, int fd, mode_t mode);
@@ -33,19 +36,19 @@ struct disk *disk_system(void);
 /* ---- fault.c ---- */
 
 enum fault_loss {
-    FAULT_KEEP_UNSYNCED,   /* all reached the disk: the process died, not the machine */
-    FAULT_LOSE_UNSYNCED,   /* contents and names as at their last sync */
-    FAULT_LOSE_CONTENTS,   /* names reached the disk, contents did not */
+    FAULT_KEEP_UNSYNCED, /* all reached the disk: the process died, not the machine */
+    FAULT_LOSE_UNSYNCED, /* contents and names as at their last sync */
+    FAULT_LOSE_CONTENTS, /* names reached the disk, contents did not */
 };
 struct fault_disk;
 struct fault_disk *fault_disk_new(void);
 struct disk *fault_disk_ops(struct fault_disk *fault);
-/* From operation number K (from 0) on everything fails with EIO; UINT64_MAX: never. Resets the count. Closing does not count
- * (and does happen); a write that is cut has written half. */
+/* From operation number K (from 0) on everything fails with EIO; UINT64_MAX: never. Resets the
+ * count. Closing does not count (and does happen); a write that is cut has written half. */
 void fault_disk_arm(struct fault_disk *fault, uint64_t k);
 uint64_t fault_disk_count(const struct fault_disk *fault); /* operations since armed */
-/* Make the disk look as after the crash, and begin anew as after fault_disk_arm(UINT64_MAX). All descriptors got from it are to be
- * closed before or after, but not written to. */
+/* Make the disk look as after the crash, and begin anew as after fault_disk_arm(UINT64_MAX). All
+ * descriptors got from it are to be closed before or after, but not written to. */
 struct err *fault_disk_crash(struct fault_disk *fault, enum fault_loss loss);
 void fault_disk_free(struct fault_disk *fault);
 

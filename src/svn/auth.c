@@ -60,13 +60,16 @@ static struct str make_challenge(struct arena *arena)
 {
     uint64_t nonce;
     char host[256] = "";
-    if (RAND_bytes((unsigned char *)&nonce, sizeof nonce) != 1 || gethostname(host, sizeof host - 1) != 0)
+    if (RAND_bytes((unsigned char *)&nonce, sizeof nonce) != 1 ||
+        gethostname(host, sizeof host - 1) != 0)
         return (struct str){0};
-    return arena_printf(arena, "<%llu.%lld@%s>", (unsigned long long)nonce, (long long)date_now_us(), host);
+    return arena_printf(arena, "<%llu.%lld@%s>", (unsigned long long)nonce,
+                        (long long)date_now_us(), host);
 }
 
 /* "user 32hex": the user may have spaces. NULL, or what is wrong. */
-static const char *check_response(struct str *user, const struct session *s, struct str challenge, struct str response)
+static const char *check_response(struct str *user, const struct session *s, struct str challenge,
+                                  struct str response)
 {
     uint8_t given[MD5_SIZE], right[MD5_SIZE];
     size_t space = str_rfind(response, ' ');
@@ -157,14 +160,17 @@ struct err *auth_handshake(struct session *s)
     return exchange(s, mechanisms);
 }
 
-static bool is_allowed(const struct session *s, enum access_level level, struct str path, bool need_user)
+static bool is_allowed(const struct session *s, enum access_level level, struct str path,
+                       bool need_user)
 {
     if (level_of_user(s) < level || (need_user && !s->user.n))
         return false;
-    return access_allowed(s->access, path, level == ACCESS_LEVEL_WRITE ? ACCESS_WRITE : ACCESS_READ, false);
+    return access_allowed(s->access, path, level == ACCESS_LEVEL_WRITE ? ACCESS_WRITE : ACCESS_READ,
+                          false);
 }
 
-struct err *auth_require(struct session *s, enum access_level level, struct str path, bool need_user)
+struct err *auth_require(struct session *s, enum access_level level, struct str path,
+                         bool need_user)
 {
     if (is_allowed(s, level, path, need_user))
         return auth_trivial(s);
@@ -174,6 +180,7 @@ struct err *auth_require(struct session *s, enum access_level level, struct str 
         if (is_allowed(s, level, path, need_user))
             return NULL;
     }
-    session_log(s, "Authorization Failed %s %.*s", level == ACCESS_LEVEL_WRITE ? "write" : "read", STR(log_path(s, path)));
+    session_log(s, "Authorization Failed %s %.*s", level == ACCESS_LEVEL_WRITE ? "write" : "read",
+                STR(log_path(s, path)));
     return err_make(E_RA_NOT_AUTHORIZED, "%s", "");
 }

@@ -24,7 +24,8 @@ static struct err *take_call(struct commit_call *call, struct session *s, struct
     while (!list.malformed && !wire_args_end(&list)) {
         struct wire_args pair = wire_take_list(&list);
         struct lock_request *lock = &call->locks[call->lock_count];
-        *lock = (struct lock_request){.path = wire_take_str(&pair), .token = wire_take_str(&pair), .current_rev = REV_NONE};
+        *lock = (struct lock_request){
+            .path = wire_take_str(&pair), .token = wire_take_str(&pair), .current_rev = REV_NONE};
         tokens[call->lock_count++] = lock->token;
         list.malformed |= pair.malformed;
     }
@@ -53,7 +54,8 @@ static struct err *take_call(struct commit_call *call, struct session *s, struct
 }
 
 /* Read one editor command and apply it. *ENDED: 1 close-edit, 2 abort-edit. */
-static struct err *take_edit(int *ended, struct session *s, struct edit_decoder *decoder, struct commit_edit *ce)
+static struct err *take_edit(int *ended, struct session *s, struct edit_decoder *decoder,
+                             struct commit_edit *ce)
 {
     struct str command;
     struct wire_item params;
@@ -83,7 +85,8 @@ static struct err *take_edits(int *ended, struct session *s, struct commit_edit 
     return err;
 }
 
-/* The client learns of the failure at once, and goes on until it notices; then it sends abort-edit. What comes until then has no meaning any more. */
+/* The client learns of the failure at once, and goes on until it notices; then it sends abort-edit.
+ * What comes until then has no meaning any more. */
 static struct err *refuse_edit(struct session *s, struct err *why)
 {
     session_log_err(s, why);
@@ -104,7 +107,8 @@ static struct err *refuse_edit(struct session *s, struct err *why)
     return err;
 }
 
-/* The locks on what was committed end with the commit. Trouble with one of them is no trouble of the commit. */
+/* The locks on what was committed end with the commit. Trouble with one of them is no trouble of
+ * the commit. */
 static void release_locks(struct session *s, const struct commit_call *call)
 {
     if (call->keep_locks || !call->lock_count)

@@ -45,13 +45,15 @@ struct err *cmd_get_deleted_rev(struct session *s, struct wire_args *args)
     session_log(s, "get-deleted-rev");
     TRY(history_deleted_rev(&rev, s->fs, path, peg, end, s->request));
     if (rev == REV_NONE)
-        return err_make(E_ENTRY_MISSING_REVISION, "'%.*s' was not deleted in r%lld-%lld", STR(relative), (long long)peg, (long long)end);
+        return err_make(E_ENTRY_MISSING_REVISION, "'%.*s' was not deleted in r%lld-%lld",
+                        STR(relative), (long long)peg, (long long)end);
     TRY(wire_begin_success(s->conn));
     TRY(wire_number(s->conn, (uint64_t)rev));
     return wire_end_success(s->conn);
 }
 
-static struct err *send_locations(struct session *s, const struct str *paths, const revnum *revs, size_t n)
+static struct err *send_locations(struct session *s, const struct str *paths, const revnum *revs,
+                                  size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (!paths[i].p)
@@ -81,7 +83,8 @@ struct err *cmd_get_locations(struct session *s, struct wire_args *args)
     TRY(wire_args_check(args));
     TRY(session_path(&path, s, relative));
     TRY(auth_trivial(s));
-    session_log(s, "get-locations %.*s@%lld (%.*s)", STR(log_path(s, path)), (long long)peg, STR(buf_view(&shown)));
+    session_log(s, "get-locations %.*s@%lld (%.*s)", STR(log_path(s, path)), (long long)peg,
+                STR(buf_view(&shown)));
     struct str *paths = arena_array(s->request, n + 1, sizeof *paths);
     struct err *err = history_locations(paths, s->fs, path, peg, revs, n, s->access, s->request);
     if (!err)
@@ -105,7 +108,8 @@ static struct err *send_segments(struct session *s, const struct location_segmen
 struct err *cmd_get_location_segments(struct session *s, struct wire_args *args)
 {
     struct str path, relative = wire_take_str(args);
-    revnum peg = wire_take_opt_rev(args), start = wire_take_opt_rev(args), end = wire_take_opt_rev(args);
+    revnum peg = wire_take_opt_rev(args), start = wire_take_opt_rev(args),
+           end = wire_take_opt_rev(args);
     TRY(wire_args_check(args));
     TRY(session_path(&path, s, relative));
     TRY(auth_trivial(s));
@@ -114,10 +118,13 @@ struct err *cmd_get_location_segments(struct session *s, struct wire_args *args)
         start = peg;
     if (end == REV_NONE)
         end = 0;
-    session_log(s, "get-location-segments %.*s@%lld r%lld:%lld", STR(log_path(s, path)), (long long)peg, (long long)start, (long long)end);
+    session_log(s, "get-location-segments %.*s@%lld r%lld:%lld", STR(log_path(s, path)),
+                (long long)peg, (long long)start, (long long)end);
     if (!err && (end > start || start > peg))
-        err = err_make(E_INCORRECT_PARAMS, "Revisions of location segments must fall from peg over start to end: r%lld, r%lld, r%lld", (long long)peg,
-                       (long long)start, (long long)end);
+        err = err_make(E_INCORRECT_PARAMS,
+                       "Revisions of location segments must fall from peg over start to end: "
+                       "r%lld, r%lld, r%lld",
+                       (long long)peg, (long long)start, (long long)end);
     struct location_segment *list;
     size_t n;
     if (!err)
@@ -127,13 +134,15 @@ struct err *cmd_get_location_segments(struct session *s, struct wire_args *args)
     return finish_stream(s, err);
 }
 
-static struct err *send_file_rev(struct session *s, struct file_revs *cursor, const struct file_rev *entry)
+static struct err *send_file_rev(struct session *s, struct file_revs *cursor,
+                                 const struct file_rev *entry)
 {
     struct conn *conn = s->conn;
     TRY(wire_open(conn));
     TRY(wire_str(conn, entry->path));
     TRY(wire_number(conn, (uint64_t)entry->rev));
-    TRY(wire_props(conn, entry->revprops ? entry->revprops->list : NULL, entry->revprops ? entry->revprops->n : 0));
+    TRY(wire_props(conn, entry->revprops ? entry->revprops->list : NULL,
+                   entry->revprops ? entry->revprops->n : 0));
     TRY(wire_open(conn));
     for (size_t i = 0; i < entry->prop_change_count; i++) {
         TRY(wire_open(conn));
@@ -177,7 +186,8 @@ struct err *cmd_get_file_revs(struct session *s, struct wire_args *args)
     struct err *err = session_rev(&start, s);
     if (!err)
         err = session_rev(&end, s);
-    session_log(s, "get-file-revs %.*s r%lld:%lld%s", STR(log_path(s, path)), (long long)start, (long long)end, merged ? " include-merged-revisions" : "");
+    session_log(s, "get-file-revs %.*s r%lld:%lld%s", STR(log_path(s, path)), (long long)start,
+                (long long)end, merged ? " include-merged-revisions" : "");
     struct file_revs *cursor;
     if (!err)
         err = file_revs_open(&cursor, s->fs, path, start, end, merged, s->access);

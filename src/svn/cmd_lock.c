@@ -17,7 +17,8 @@ static struct err *send_lock_fields(struct conn *conn, const struct lock *lock)
     TRY(wire_str(conn, str_make(created, DATE_LONG_SIZE)));
     if (lock->expires_us)
         date_format(expires, lock->expires_us);
-    return wire_opt_str(conn, lock->expires_us ? str_make(expires, DATE_LONG_SIZE) : (struct str){0});
+    return wire_opt_str(conn,
+                        lock->expires_us ? str_make(expires, DATE_LONG_SIZE) : (struct str){0});
 }
 
 /* The same in parentheses of its own. */
@@ -28,7 +29,8 @@ static struct err *send_lock(struct conn *conn, const struct lock *lock)
     return wire_close(conn);
 }
 
-static void log_locks(struct session *s, const char *command, const struct lock_request *requests, size_t n, const char *flag)
+static void log_locks(struct session *s, const char *command, const struct lock_request *requests,
+                      size_t n, const char *flag)
 {
     AUTO_BUF(paths);
     for (size_t i = 0; i < n; i++)
@@ -55,7 +57,8 @@ struct err *cmd_lock(struct session *s, struct wire_args *args)
     TRY(session_path(&request.path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, request.path, true));
     log_locks(s, "lock", &request, 1, steal ? " steal" : "");
-    struct err *err = repo_lock(s->repo, &request, 1, s->user, comment, false, steal, 0, s->request);
+    struct err *err =
+        repo_lock(s->repo, &request, 1, s->user, comment, false, steal, 0, s->request);
     TRY(single_error(err, &request));
     TRY(wire_begin_success(s->conn));
     TRY(send_lock(s->conn, &request.lock));
@@ -78,7 +81,8 @@ struct err *cmd_unlock(struct session *s, struct wire_args *args)
 }
 
 /* ( ( path [rev] )... ) or ( ( path [token] )... ) */
-static struct err *take_requests(struct lock_request **out, size_t *n, struct session *s, struct wire_args *args, bool with_rev)
+static struct err *take_requests(struct lock_request **out, size_t *n, struct session *s,
+                                 struct wire_args *args, bool with_rev)
 {
     struct wire_args list = wire_take_list(args);
     struct lock_request *requests = arena_array(s->request, list.n + 1, sizeof *requests);
@@ -107,13 +111,17 @@ static struct err *send_result(struct session *s, struct lock_request *request, 
     TRY(wire_begin_success(s->conn));
     struct str relative;
     if (locked)
-        TRY(send_lock_fields(s->conn, &request->lock)); /* the answer's own parentheses are theirs */
+        TRY(send_lock_fields(s->conn,
+                             &request->lock)); /* the answer's own parentheses are theirs */
     else
-        TRY(wire_str(s->conn, path_skip_ancestor(&relative, s->path, request->path) ? relative : request->path));
+        TRY(wire_str(s->conn, path_skip_ancestor(&relative, s->path, request->path)
+                                  ? relative
+                                  : request->path));
     return wire_end_success(s->conn);
 }
 
-static struct err *finish_many(struct session *s, struct err *err, struct lock_request *requests, size_t n, bool locked)
+static struct err *finish_many(struct session *s, struct err *err, struct lock_request *requests,
+                               size_t n, bool locked)
 {
     struct err *sent = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -137,7 +145,8 @@ struct err *cmd_lock_many(struct session *s, struct wire_args *args)
     TRY(take_requests(&requests, &n, s, args, true));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), true));
     log_locks(s, "lock", requests, n, steal ? " steal" : "");
-    struct err *err = repo_lock(s->repo, requests, n, s->user, comment, false, steal, 0, s->request);
+    struct err *err =
+        repo_lock(s->repo, requests, n, s->user, comment, false, steal, 0, s->request);
     return finish_many(s, err, requests, n, true);
 }
 
@@ -204,7 +213,8 @@ struct err *cmd_get_locks(struct session *s, struct wire_args *args)
     TRY(wire_begin_success(s->conn));
     TRY(wire_open(s->conn));
     for (size_t i = 0; i < n; i++)
-        if (within(&locks[i], path, depth) && access_allowed(s->access, locks[i].path, ACCESS_READ, false))
+        if (within(&locks[i], path, depth) &&
+            access_allowed(s->access, locks[i].path, ACCESS_READ, false))
             TRY(send_lock(s->conn, &locks[i]));
     TRY(wire_close(s->conn));
     return wire_end_success(s->conn);

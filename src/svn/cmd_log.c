@@ -5,7 +5,8 @@
 #include "base/path.h"
 #include "svn/session_int.h"
 
-/* Which revision properties the client wants. Author, date and message have places of their own in an entry. */
+/* Which revision properties the client wants. Author, date and message have places of their own in
+ * an entry. */
 struct wanted {
     bool all, author, date, message;
     struct str *others;
@@ -35,7 +36,8 @@ static struct err *take_wanted(struct wanted *w, struct session *s, struct wire_
         return NULL;
     }
     if (!str_eq(word, S("revprops")))
-        return err_make(E_RA_SVN_MALFORMED_DATA, "Unknown revprop word '%.*s' in log command", STR(word));
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Unknown revprop word '%.*s' in log command",
+                        STR(word));
     size_t n;
     struct str *names = wire_take_strs(&n, args, s->request);
     w->others = arena_array(s->request, n + 1, sizeof *w->others);
@@ -58,7 +60,10 @@ static bool is_among_others(const struct wanted *w, struct str name)
 
 static struct err *send_change(struct conn *conn, const struct change *change)
 {
-    static const struct str actions[] = {[CHANGE_ADD] = S("A "), [CHANGE_DELETE] = S("D "), [CHANGE_REPLACE] = S("R "), [CHANGE_MODIFY] = S("M ")};
+    static const struct str actions[] = {[CHANGE_ADD] = S("A "),
+                                         [CHANGE_DELETE] = S("D "),
+                                         [CHANGE_REPLACE] = S("R "),
+                                         [CHANGE_MODIFY] = S("M ")};
     TRY(wire_open(conn));
     TRY(wire_str(conn, change->path));
     TRY(wire_raw(conn, actions[change->action]));
@@ -74,13 +79,15 @@ static struct err *send_change(struct conn *conn, const struct change *change)
     return wire_raw(conn, S(") ) "));
 }
 
-static struct err *send_own_prop(struct conn *conn, bool wanted, const struct props *props, struct str name)
+static struct err *send_own_prop(struct conn *conn, bool wanted, const struct props *props,
+                                 struct str name)
 {
     const struct str *value = wanted && props ? props_get(props, name) : NULL;
     return wire_opt_str(conn, value ? *value : (struct str){0});
 }
 
-static struct err *send_other_props(struct conn *conn, const struct wanted *w, const struct props *props)
+static struct err *send_other_props(struct conn *conn, const struct wanted *w,
+                                    const struct props *props)
 {
     size_t count = 0;
     bool any = props && (w->all || w->other_count);
@@ -99,7 +106,8 @@ static struct err *send_other_props(struct conn *conn, const struct wanted *w, c
     return wire_close(conn);
 }
 
-static struct err *send_entry(struct conn *conn, const struct wanted *w, const struct log_entry *entry)
+static struct err *send_entry(struct conn *conn, const struct wanted *w,
+                              const struct log_entry *entry)
 {
     bool end_of_group = entry->rev == REV_NONE;
     TRY(wire_raw(conn, S("( ( ")));
@@ -117,7 +125,8 @@ static struct err *send_entry(struct conn *conn, const struct wanted *w, const s
     return wire_close(conn);
 }
 
-static struct err *send_log(struct session *s, const struct log_params *params, const struct wanted *w)
+static struct err *send_log(struct session *s, const struct log_params *params,
+                            const struct wanted *w)
 {
     struct log_cursor *cursor;
     TRY(log_cursor_open(&cursor, s->fs, params));
@@ -136,7 +145,8 @@ static struct err *send_log(struct session *s, const struct log_params *params, 
     return err;
 }
 
-static void log_request(struct session *s, const struct log_params *params, const struct wanted *w, bool by_words)
+static void log_request(struct session *s, const struct log_params *params, const struct wanted *w,
+                        bool by_words)
 {
     if (!s->options->log)
         return;
@@ -153,7 +163,8 @@ static void log_request(struct session *s, const struct log_params *params, cons
     if (w->all)
         buf_cstr(&line, " revprops=all");
     else if (by_words)
-        buf_printf(&line, " revprops=(%s%s%s)", w->author ? "svn:author" : "", w->date ? " svn:date" : "", w->message ? " svn:log" : "");
+        buf_printf(&line, " revprops=(%s%s%s)", w->author ? "svn:author" : "",
+                   w->date ? " svn:date" : "", w->message ? " svn:log" : "");
     session_log(s, "%.*s", STR(buf_view(&line)));
 }
 
@@ -176,7 +187,8 @@ struct err *cmd_log(struct session *s, struct wire_args *args)
     for (size_t i = 0; i < params.path_count; i++)
         TRY(session_path(&paths[i], s, paths[i]));
     params.paths = paths;
-    params.want_revprops = wanted.all || wanted.author || wanted.date || wanted.message || wanted.other_count;
+    params.want_revprops =
+        wanted.all || wanted.author || wanted.date || wanted.message || wanted.other_count;
     TRY(auth_trivial(s));
     struct err *err = session_rev(&params.start, s);
     if (!err)

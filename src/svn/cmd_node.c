@@ -8,17 +8,20 @@
 enum { FILE_PIECE = 64 << 10 };
 
 /* The properties of a node as get-file and get-dir give them: the entry's own facts first. */
-static struct err *send_node_props(struct session *s, const struct tree *tree, const struct node *node)
+static struct err *send_node_props(struct session *s, const struct tree *tree,
+                                   const struct node *node)
 {
     struct conn *conn = s->conn;
     struct dirent_info info;
     const struct prop *list;
     size_t n;
-    TRY(dirent_info(&info, tree, node, DIRENT_CREATED_REV | DIRENT_TIME | DIRENT_AUTHOR, NULL, s->request));
+    TRY(dirent_info(&info, tree, node, DIRENT_CREATED_REV | DIRENT_TIME | DIRENT_AUTHOR, NULL,
+                    s->request));
     TRY(node_props(&list, &n, tree, node, s->request));
     struct prop *all = arena_array(s->request, n + 4, sizeof *all);
     size_t count = 0;
-    all[count++] = (struct prop){S("svn:entry:committed-rev"), arena_printf(s->request, "%lld", (long long)info.created_rev)};
+    all[count++] = (struct prop){S("svn:entry:committed-rev"),
+                                 arena_printf(s->request, "%lld", (long long)info.created_rev)};
     if (info.date.p)
         all[count++] = (struct prop){S("svn:entry:committed-date"), info.date};
     if (info.author.p)
@@ -80,7 +83,8 @@ struct err *cmd_get_file(struct session *s, struct wire_args *args)
     TRY(session_path(&path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     TRY(session_rev(&rev, s));
-    session_log(s, "get-file %.*s r%lld%s%s", STR(log_path(s, path)), (long long)rev, want_text ? " text" : "", want_props ? " props" : "");
+    session_log(s, "get-file %.*s r%lld%s%s", STR(log_path(s, path)), (long long)rev,
+                want_text ? " text" : "", want_props ? " props" : "");
     struct tree tree;
     struct node node;
     TRY(tree_of_rev(&tree, s->fs, rev));
@@ -110,12 +114,9 @@ static int take_dirent_fields(struct wire_args *args)
     static const struct {
         struct str word;
         int field;
-    } words[] = {{S("kind"), DIRENT_KIND},
-                 {S("size"), DIRENT_SIZE},
-                 {S("has-props"), DIRENT_HAS_PROPS},
-                 {S("created-rev"), DIRENT_CREATED_REV},
-                 {S("time"), DIRENT_TIME},
-                 {S("last-author"), DIRENT_AUTHOR}};
+    } words[] = {{S("kind"), DIRENT_KIND},           {S("size"), DIRENT_SIZE},
+                 {S("has-props"), DIRENT_HAS_PROPS}, {S("created-rev"), DIRENT_CREATED_REV},
+                 {S("time"), DIRENT_TIME},           {S("last-author"), DIRENT_AUTHOR}};
     if (wire_args_end(args))
         return DIRENT_ALL;
     struct wire_args list = wire_take_list(args);
@@ -131,7 +132,8 @@ static int take_dirent_fields(struct wire_args *args)
 }
 
 /* get-dir's form of an entry: what was not asked for has a neutral value. */
-static struct err *send_dirent(struct session *s, struct str name, const struct dirent_info *info, int fields)
+static struct err *send_dirent(struct session *s, struct str name, const struct dirent_info *info,
+                               int fields)
 {
     struct conn *conn = s->conn;
     TRY(wire_open(conn));
@@ -145,7 +147,8 @@ static struct err *send_dirent(struct session *s, struct str name, const struct 
     return wire_close(conn);
 }
 
-static struct err *send_entries(struct session *s, const struct tree *tree, const struct node *dir, int fields)
+static struct err *send_entries(struct session *s, const struct tree *tree, const struct node *dir,
+                                int fields)
 {
     const struct dirent_fs *list;
     size_t n;
@@ -176,13 +179,15 @@ struct err *cmd_get_dir(struct session *s, struct wire_args *args)
     TRY(session_path(&path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     TRY(session_rev(&rev, s));
-    session_log(s, "get-dir %.*s r%lld%s%s", STR(log_path(s, path)), (long long)rev, want_entries ? " text" : "", want_props ? " props" : "");
+    session_log(s, "get-dir %.*s r%lld%s%s", STR(log_path(s, path)), (long long)rev,
+                want_entries ? " text" : "", want_props ? " props" : "");
     struct tree tree;
     struct node node;
     TRY(tree_of_rev(&tree, s->fs, rev));
     TRY(tree_node(&node, &tree, path, s->request));
     if (node.noderev->kind != NODE_DIR)
-        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in revision %lld", STR(path), (long long)rev);
+        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in revision %lld", STR(path),
+                        (long long)rev);
     TRY(wire_begin_success(s->conn));
     TRY(wire_number(s->conn, (uint64_t)rev));
     TRY(want_props ? send_node_props(s, &tree, &node) : wire_raw(s->conn, S("( ) ")));
@@ -196,7 +201,8 @@ struct err *cmd_get_dir(struct session *s, struct wire_args *args)
 }
 
 /* The start that check-path and stat share: the node, where there is one. */
-static struct err *take_node(struct tree *tree, struct node *node, bool *found, const char *command, struct session *s, struct wire_args *args)
+static struct err *take_node(struct tree *tree, struct node *node, bool *found, const char *command,
+                             struct session *s, struct wire_args *args)
 {
     struct str path, relative = wire_take_str(args);
     revnum rev = wire_take_opt_rev(args);
@@ -294,13 +300,15 @@ struct err *cmd_list(struct session *s, struct wire_args *args)
     TRY(session_path(&path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     struct err *err = session_rev(&rev, s);
-    session_log(s, "list %.*s r%lld depth=%.*s%s", STR(log_path(s, path)), (long long)rev, STR(depth_word(depth)), any ? " <ANY>" : "");
+    session_log(s, "list %.*s r%lld depth=%.*s%s", STR(log_path(s, path)), (long long)rev,
+                STR(depth_word(depth)), any ? " <ANY>" : "");
     struct tree tree;
     struct list_cursor *cursor;
     if (!err)
         err = tree_of_rev(&tree, s->fs, rev);
     if (!err)
-        err = list_open(&cursor, &tree, path, depth, any ? NULL : patterns, pattern_count, fields, s->access);
+        err = list_open(&cursor, &tree, path, depth, any ? NULL : patterns, pattern_count, fields,
+                        s->access);
     if (!err) {
         err = send_list(s, cursor, fields);
         list_close(cursor);
@@ -352,7 +360,8 @@ struct err *cmd_get_mergeinfo(struct session *s, struct wire_args *args)
         TRY(session_path(&paths[i], s, paths[i]));
     TRY(auth_trivial(s));
     TRY(session_rev(&rev, s));
-    session_log(s, "get-mergeinfo (%.*s) %.*s%s", STR(n ? log_path(s, paths[0]) : S("")), STR(word), descendants ? " include-descendants" : "");
+    session_log(s, "get-mergeinfo (%.*s) %.*s%s", STR(n ? log_path(s, paths[0]) : S("")), STR(word),
+                descendants ? " include-descendants" : "");
     struct tree tree;
     struct path_mergeinfo *list;
     TRY(tree_of_rev(&tree, s->fs, rev));
@@ -361,7 +370,8 @@ struct err *cmd_get_mergeinfo(struct session *s, struct wire_args *args)
     TRY(wire_open(s->conn));
     for (size_t i = 0; i < found; i++) {
         struct str rest;
-        /* The client knows paths below its session without a slash, and others by their whole path. */
+        /* The client knows paths below its session without a slash, and others by their whole path.
+         */
         if (!path_skip_ancestor(&rest, s->path, list[i].path))
             rest = list[i].path;
         TRY(wire_open(s->conn));

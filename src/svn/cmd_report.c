@@ -7,7 +7,8 @@
 #include "svn/session_int.h"
 
 /* One report command into REPORT. *ENDED: finish-report (1) or abort-report (2). */
-static struct err *take_report_command(int *ended, struct report *report, struct session *s, struct str command, struct wire_args *args)
+static struct err *take_report_command(int *ended, struct report *report, struct session *s,
+                                       struct str command, struct wire_args *args)
 {
     *ended = 0;
     if (str_eq(command, S("finish-report")) || str_eq(command, S("abort-report"))) {
@@ -19,7 +20,8 @@ static struct err *take_report_command(int *ended, struct report *report, struct
         return err_make(E_RA_SVN_UNKNOWN_CMD, "Unknown command '%.*s'", STR(command));
     struct str path = wire_take_str(args);
     if (!args->malformed && !path_is_relative(path))
-        return err_make(E_RA_SVN_MALFORMED_DATA, "Path '%.*s' in a report is not relative", STR(path));
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Path '%.*s' in a report is not relative",
+                        STR(path));
     if (command.p[0] == 'd') {
         TRY(wire_args_check(args));
         return report_delete_path(report, path);
@@ -49,7 +51,8 @@ struct report_shape {
     revnum from_rev;
 };
 
-static void note_shape(struct report_shape *shape, struct str command, const struct wire_item *params)
+static void note_shape(struct report_shape *shape, struct str command,
+                       const struct wire_item *params)
 {
     struct wire_args args = wire_args_of(params);
     if (!str_eq(command, S("set-path")))
@@ -63,8 +66,10 @@ static void note_shape(struct report_shape *shape, struct str command, const str
     }
 }
 
-/* Read the report to its end. An error in it is held back until then, for the client does not listen before; *HELD receives it. */
-static struct err *read_report(bool *aborted, struct err **held, struct report_shape *shape, struct report *report, struct session *s)
+/* Read the report to its end. An error in it is held back until then, for the client does not
+ * listen before; *HELD receives it. */
+static struct err *read_report(bool *aborted, struct err **held, struct report_shape *shape,
+                               struct report *report, struct session *s)
 {
     *held = NULL;
     *shape = (struct report_shape){.from_rev = REV_NONE};
@@ -97,7 +102,8 @@ static struct err *read_report(bool *aborted, struct err **held, struct report_s
 }
 
 /* The shared second half: report in, edit out. WHAT is the log line's beginning. */
-static struct err *serve_report(struct session *s, const struct report_params *params, struct str what, bool may_be_checkout)
+static struct err *serve_report(struct session *s, const struct report_params *params,
+                                struct str what, bool may_be_checkout)
 {
     struct report *report = report_new(s->fs, params);
     struct report_shape shape;
@@ -115,7 +121,8 @@ static struct err *serve_report(struct session *s, const struct report_params *p
     }
     bool checkout = may_be_checkout && shape.entries == 1 && shape.from_empty;
     if (checkout)
-        what = arena_printf(s->request, "checkout-or-export %.*s r%lld%.*s", STR(log_path(s, path_join(params->anchor, params->target, s->request))),
+        what = arena_printf(s->request, "checkout-or-export %.*s r%lld%.*s",
+                            STR(log_path(s, path_join(params->anchor, params->target, s->request))),
                             (long long)params->rev, STR(log_depth(s, params->depth)));
     session_log(s, "%.*s", STR(what));
     err = auth_trivial(s);
@@ -143,7 +150,8 @@ static struct err *take_depth(enum depth *depth, struct wire_args *args, bool re
 static struct err *check_target(struct str target)
 {
     if (target.n && (str_find(target, '/') != SIZE_MAX || !path_is_relative(target)))
-        return err_make(E_FS_NOT_SINGLE_PATH_COMPONENT, "Target '%.*s' is not one entry of a directory", STR(target));
+        return err_make(E_FS_NOT_SINGLE_PATH_COMPONENT,
+                        "Target '%.*s' is not one entry of a directory", STR(target));
     return NULL;
 }
 
@@ -170,7 +178,8 @@ struct err *cmd_update(struct session *s, struct wire_args *args)
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     TRY(session_rev(&params.rev, s));
     fill_params(&params, s);
-    struct str what = arena_printf(s->request, "update %.*s r%lld%.*s%s", STR(log_path(s, path)), (long long)params.rev, STR(log_depth(s, params.depth)),
+    struct str what = arena_printf(s->request, "update %.*s r%lld%.*s%s", STR(log_path(s, path)),
+                                   (long long)params.rev, STR(log_depth(s, params.depth)),
                                    params.send_copyfrom ? " send-copyfrom-args" : "");
     return serve_report(s, &params, what, true);
 }
@@ -192,8 +201,9 @@ struct err *cmd_switch(struct session *s, struct wire_args *args)
     TRY(session_url_path(&params.switch_path, s, url));
     fill_params(&params, s);
     struct str path = path_join(s->path, params.target, s->request);
-    struct str what = arena_printf(s->request, "switch %.*s %.*s@%lld%.*s", STR(log_path(s, path)), STR(log_path(s, params.switch_path)),
-                                   (long long)params.rev, STR(log_depth(s, params.depth)));
+    struct str what = arena_printf(s->request, "switch %.*s %.*s@%lld%.*s", STR(log_path(s, path)),
+                                   STR(log_path(s, params.switch_path)), (long long)params.rev,
+                                   STR(log_depth(s, params.depth)));
     return serve_report(s, &params, what, false);
 }
 
@@ -210,8 +220,8 @@ struct err *cmd_status(struct session *s, struct wire_args *args)
     TRY(session_rev(&params.rev, s));
     fill_params(&params, s);
     struct str path = path_join(s->path, params.target, s->request);
-    struct str what =
-        arena_printf(s->request, "status %.*s r%lld%.*s", STR(log_path(s, path)), (long long)params.rev, STR(log_depth(s, params.depth)));
+    struct str what = arena_printf(s->request, "status %.*s r%lld%.*s", STR(log_path(s, path)),
+                                   (long long)params.rev, STR(log_depth(s, params.depth)));
     return serve_report(s, &params, what, false);
 }
 
@@ -232,7 +242,9 @@ struct err *cmd_diff(struct session *s, struct wire_args *args)
     TRY(session_url_path(&params.switch_path, s, url));
     fill_params(&params, s);
     struct str path = path_join(s->path, params.target, s->request);
-    struct str what = arena_printf(s->request, "diff %.*s %.*s@%lld%.*s%s", STR(log_path(s, path)), STR(log_path(s, params.switch_path)),
-                                   (long long)params.rev, STR(log_depth(s, params.depth)), params.ignore_ancestry ? " ignore-ancestry" : "");
+    struct str what = arena_printf(s->request, "diff %.*s %.*s@%lld%.*s%s", STR(log_path(s, path)),
+                                   STR(log_path(s, params.switch_path)), (long long)params.rev,
+                                   STR(log_depth(s, params.depth)),
+                                   params.ignore_ancestry ? " ignore-ancestry" : "");
     return serve_report(s, &params, what, false);
 }

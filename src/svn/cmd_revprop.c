@@ -38,7 +38,8 @@ struct err *cmd_rev_prop(struct session *s, struct wire_args *args)
     return wire_end_success(s->conn);
 }
 
-static struct err *change(struct session *s, revnum rev, struct str name, struct str value, const struct str *const *expected)
+static struct err *change(struct session *s, revnum rev, struct str name, struct str value,
+                          const struct str *const *expected)
 {
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), false));
     session_log(s, "change-rev-prop r%lld %.*s", (long long)rev, STR(log_path(s, name)));
@@ -67,7 +68,8 @@ struct err *cmd_change_rev_prop2(struct session *s, struct wire_args *args)
     args->malformed |= belief.malformed;
     TRY(wire_args_check(args));
     if (dont_care && previous.p)
-        return err_make(E_INCORRECT_PARAMS, "Previous value given and 'dont-care' set for revprop '%.*s'", STR(name));
+        return err_make(E_INCORRECT_PARAMS,
+                        "Previous value given and 'dont-care' set for revprop '%.*s'", STR(name));
     const struct str *expected = previous.p ? &previous : NULL;
     return change(s, rev, name, value, dont_care ? NULL : &expected);
 }

@@ -17,7 +17,7 @@ enum {
 
 struct conn {
     int in_fd, out_fd;
-    struct buf in;  /* IN_AT .. in.n is not consumed yet */
+    struct buf in; /* IN_AT .. in.n is not consumed yet */
     size_t in_at;
     struct buf out;
     bool holding;
@@ -63,7 +63,8 @@ static struct err *closed_error(void)
 
 static struct err *failed_error(const struct conn *conn)
 {
-    return conn->failed == EPIPE ? closed_error() : err_errno(conn->failed, "Can't talk to the peer");
+    return conn->failed == EPIPE ? closed_error()
+                                 : err_errno(conn->failed, "Can't talk to the peer");
 }
 
 static struct err *fail(struct conn *conn, int errnum)
@@ -100,7 +101,8 @@ static struct err *count_request(struct conn *conn, size_t n)
 {
     conn->request_bytes += n;
     if (conn->request_limit && conn->request_bytes > conn->request_limit)
-        return err_make(E_RA_SVN_REQUEST_SIZE, "The client request size exceeds the configured limit");
+        return err_make(E_RA_SVN_REQUEST_SIZE,
+                        "The client request size exceeds the configured limit");
     return NULL;
 }
 
@@ -224,7 +226,8 @@ struct err *conn_write(struct conn *conn, const void *p, size_t n)
 {
     conn->response_bytes += n;
     if (conn->response_limit && conn->response_bytes > conn->response_limit)
-        return err_make(E_RA_SVN_RESPONSE_SIZE, "The server response size exceeds the configured limit");
+        return err_make(E_RA_SVN_RESPONSE_SIZE,
+                        "The server response size exceeds the configured limit");
     if (conn->holding) {
         buf_add(&conn->out, p, n);
         return NULL;
@@ -279,7 +282,8 @@ static struct err *write_some(struct conn *conn)
 struct err *conn_flush_holding(struct conn *conn)
 {
     while (conn->out.n && !conn->failed) {
-        struct pollfd fds[2] = {{.fd = conn->out_fd, .events = POLLOUT}, {.fd = conn->in_fd, .events = POLLIN}};
+        struct pollfd fds[2] = {{.fd = conn->out_fd, .events = POLLOUT},
+                                {.fd = conn->in_fd, .events = POLLIN}};
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return fail(conn, errno);
         if (fds[0].revents) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conn.h - a connection's bytes, both ways: buffered, counted, limited.
  *
- * What is written collects in a buffer that goes out when it is full or when the reader is about to wait for the peer: a conversation of
- * pipelined requests costs one system call a direction. Large pieces (cached wire texts) are written from where they are, without a copy.
+ * What is written collects in a buffer that goes out when it is full or when the reader is about to
+ * wait for the peer: a conversation of pipelined requests costs one system call a direction. Large
+ * pieces (cached wire texts) are written from where they are, without a copy.
  *
- * Errors: E_RA_SVN_CONNECTION_CLOSED at the end of input, E_RA_SVN_IO_ERROR, E_RA_SVN_REQUEST_SIZE, E_RA_SVN_RESPONSE_SIZE. After an I/O error every
- * later call fails the same way. One thread at a time. */
+ * Errors: E_RA_SVN_CONNECTION_CLOSED at the end of input, E_RA_SVN_IO_ERROR, E_RA_SVN_REQUEST_SIZE,
+ * E_RA_SVN_RESPONSE_SIZE. After an I/O error every later call fails the same way. One thread at a
+ * time. */
 #ifndef VARVE_SVN_CONN_H
 #define VARVE_SVN_CONN_H
 
@@ -19,21 +21,24 @@ struct conn;
 struct conn *conn_new(int in_fd, int out_fd);
 void conn_free(struct conn *conn);
 
-/* What lies between the buffers and the descriptors, where a security layer was negotiated (auth_sasl.c): ENCODE and DECODE turn bytes into bytes
- * of the layer; both set *OUT to memory of their own, valid until their next call. */
+/* What lies between the buffers and the descriptors, where a security layer was negotiated
+ * (auth_sasl.c): ENCODE and DECODE turn bytes into bytes of the layer; both set *OUT to memory of
+ * their own, valid until their next call. */
 struct conn_layer {
     struct err *(*encode)(struct str *out, struct conn_layer *self, struct str plain);
     struct err *(*decode)(struct str *out, struct conn_layer *self, struct str wire);
     void (*close)(struct conn_layer *self);
     size_t max_plain; /* most bytes that ENCODE takes at once */
 };
-struct err *conn_set_layer(struct conn *conn, struct conn_layer *layer); /* flushes first; the connection owns it */
+struct err *conn_set_layer(struct conn *conn,
+                           struct conn_layer *layer); /* flushes first; the connection owns it */
 
 /* ---- reading ---- */
 
-/* The bytes at hand (at least one, at most what is buffered); waits where there are none, after sending what was written. */
+/* The bytes at hand (at least one, at most what is buffered); waits where there are none, after
+ * sending what was written. */
 struct err *conn_peek(struct str *out, struct conn *conn);
-void conn_take(struct conn *conn, size_t n);          /* consume N of the peeked bytes */
+void conn_take(struct conn *conn, size_t n);                  /* consume N of the peeked bytes */
 struct err *conn_read(struct conn *conn, void *to, size_t n); /* exactly N */
 /* True where input is at hand, or comes at once: the peer is not waiting for us. */
 bool conn_input_pending(struct conn *conn);
@@ -45,13 +50,13 @@ void conn_begin_request(struct conn *conn, uint64_t limit);
 struct err *conn_write(struct conn *conn, const void *p, size_t n);
 static inline struct err *conn_write_str(struct conn *conn, struct str s);
 struct err *conn_flush(struct conn *conn);
-/* Flush although the peer may be busy sending and not reading: takes in what it sends meanwhile (up to CONN_HELD_MAX bytes), so that two full pipes do not
- * wait for each other for ever. */
+/* Flush although the peer may be busy sending and not reading: takes in what it sends meanwhile (up
+ * to CONN_HELD_MAX bytes), so that two full pipes do not wait for each other for ever. */
 struct err *conn_flush_holding(struct conn *conn);
 void conn_begin_response(struct conn *conn, uint64_t limit); /* 0: no limit */
 
-/* From here on written bytes are held back, however many, until they are let go or taken back: an answer that turns into an error half-way leaves nothing
- * on the wire. Do not read meanwhile. */
+/* From here on written bytes are held back, however many, until they are let go or taken back: an
+ * answer that turns into an error half-way leaves nothing on the wire. Do not read meanwhile. */
 void conn_hold(struct conn *conn);
 void conn_hold_release(struct conn *conn);
 void conn_hold_discard(struct conn *conn); /* fine where nothing is held */

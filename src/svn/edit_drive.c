@@ -27,8 +27,8 @@ static struct err *take_failure(struct wire_args *list)
     return chain ? chain : err_make(E_RA_SVN_EDIT_ABORTED, "The client ended the edit");
 }
 
-/* The client's one answer: ( success ( ) ) or ( failure ( ... ) ). A failure comes back as it is: the client counts on being told its own
- * error. */
+/* The client's one answer: ( success ( ) ) or ( failure ( ... ) ). A failure comes back as it is:
+ * the client counts on being told its own error. */
 static struct err *read_answer(struct session *s)
 {
     struct str word;
@@ -40,7 +40,8 @@ static struct err *read_answer(struct session *s)
     return take_failure(&list);
 }
 
-/* Send events to the end of SOURCE, or until the client has something to say, which in the middle of an edit can only be that it fails. */
+/* Send events to the end of SOURCE, or until the client has something to say, which in the middle
+ * of an edit can only be that it fails. */
 static struct err *send_events(bool *interrupted, struct session *s, struct edit_source *source)
 {
     *interrupted = false;
@@ -65,7 +66,8 @@ static struct err *send_abort(struct session *s)
     return edit_encode(s->conn, &event);
 }
 
-/* Our own error ends the edit: the client answers to that. WHY is returned, unless the connection breaks. */
+/* Our own error ends the edit: the client answers to that. WHY is returned, unless the connection
+ * breaks. */
 static struct err *abort_edit(struct session *s, struct err *why)
 {
     struct err *err = send_abort(s);

@@ -6,7 +6,8 @@
 
 /* Fields, in the order of the wire:
  *   p path   P token of the parent   N token of what is opened   n token of what is open
- *   R revision   r [revision]   c [copy-path copy-revision]   k name   v [value]   t svndiff bytes   m [md5] */
+ *   R revision   r [revision]   c [copy-path copy-revision]   k name   v [value]   t svndiff bytes
+ * m [md5] */
 static const struct {
     struct str word;
     const char *fields;
@@ -115,11 +116,13 @@ void edit_decoder_free(struct edit_decoder *decoder)
     map_free(decoder->nodes, NULL);
 }
 
-static struct err *find_token(uint64_t *number, const struct edit_decoder *decoder, struct str token)
+static struct err *find_token(uint64_t *number, const struct edit_decoder *decoder,
+                              struct str token)
 {
     uintptr_t found = (uintptr_t)map_get(decoder->nodes, token);
     if (!found)
-        return err_make(E_RA_SVN_MALFORMED_DATA, "Editor command for '%.*s', which is not open", STR(token));
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Editor command for '%.*s', which is not open",
+                        STR(token));
     *number = found - 1;
     return NULL;
 }
@@ -137,7 +140,8 @@ static uint64_t new_token(struct edit_decoder *decoder, struct str token)
 }
 
 /* A copy source is a URL in this repository. */
-static struct err *decode_copy(struct edit_event *event, const struct edit_decoder *decoder, struct wire_args *args, struct arena *arena)
+static struct err *decode_copy(struct edit_event *event, const struct edit_decoder *decoder,
+                               struct wire_args *args, struct arena *arena)
 {
     struct wire_args copy = wire_take_list_tail(args);
     if (copy.malformed || wire_args_end(&copy)) {
@@ -158,18 +162,24 @@ static struct err *decode_copy(struct edit_event *event, const struct edit_decod
     return NULL;
 }
 
-static struct err *decode_field(struct edit_event *event, struct str *opened, char field, struct edit_decoder *decoder, struct wire_args *args,
+static struct err *decode_field(struct edit_event *event, struct str *opened, char field,
+                                struct edit_decoder *decoder, struct wire_args *args,
                                 struct arena *arena)
 {
     struct str text;
     switch (field) {
     case 'p':
         event->path = wire_take_str(args);
-        return path_is_relative(event->path) ? NULL : err_make(E_RA_SVN_MALFORMED_DATA, "Path '%.*s' is not relative", STR(event->path));
+        return path_is_relative(event->path)
+                   ? NULL
+                   : err_make(E_RA_SVN_MALFORMED_DATA, "Path '%.*s' is not relative",
+                              STR(event->path));
     case 'P':
     case 'n':
         text = wire_take_str(args);
-        return args->malformed ? NULL : find_token(field == 'P' ? &event->parent : &event->node, decoder, text);
+        return args->malformed
+                   ? NULL
+                   : find_token(field == 'P' ? &event->parent : &event->node, decoder, text);
     case 'N':
         *opened = wire_take_str(args);
         return NULL;
@@ -207,7 +217,8 @@ static struct err *find_command(enum edit_kind *kind, struct str command)
     return err_make(E_RA_SVN_UNKNOWN_CMD, "Unknown editor command '%.*s'", STR(command));
 }
 
-struct err *edit_decode(struct edit_event *event, struct edit_decoder *decoder, struct str command, const struct wire_item *params, struct arena *arena)
+struct err *edit_decode(struct edit_event *event, struct edit_decoder *decoder, struct str command,
+                        const struct wire_item *params, struct arena *arena)
 {
     *event = (struct edit_event){.rev = REV_NONE, .copy_rev = REV_NONE};
     TRY(find_command(&event->kind, command));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* edit_wire.h - edit events as the editor commands of the svn:// protocol, both ways (docs/protocol/svn.md).
+/* edit_wire.h - edit events as the editor commands of the svn:// protocol, both ways
+ * (docs/protocol/svn.md).
  *
  * One table says which fields each command has; encoder and decoder both follow it. */
 #ifndef VARVE_SVN_EDIT_WIRE_H
@@ -14,15 +15,17 @@ struct err *edit_encode(struct conn *conn, const struct edit_event *event);
 
 /* The peer's tokens, which are opaque, and the numbers that stand for them. */
 struct edit_decoder {
-    struct map *nodes;       /* token to number + 1, as a pointer */
+    struct map *nodes; /* token to number + 1, as a pointer */
     uint64_t next;
-    struct str root_url;     /* decoded; what copy sources must begin with */
+    struct str root_url; /* decoded; what copy sources must begin with */
 };
 void edit_decoder_init(struct edit_decoder *decoder, struct str root_url);
 void edit_decoder_free(struct edit_decoder *decoder);
 
-/* The event that COMMAND with PARAMS means; views into PARAMS or ARENA. E_RA_SVN_UNKNOWN_CMD "Unknown editor command 'x'"; E_RA_SVN_MALFORMED_DATA, also for
- * tokens that nobody opened; E_FS_GENERAL for a copy source in another repository. */
-struct err *edit_decode(struct edit_event *event, struct edit_decoder *decoder, struct str command, const struct wire_item *params, struct arena *arena);
+/* The event that COMMAND with PARAMS means; views into PARAMS or ARENA. E_RA_SVN_UNKNOWN_CMD
+ * "Unknown editor command 'x'"; E_RA_SVN_MALFORMED_DATA, also for tokens that nobody opened;
+ * E_FS_GENERAL for a copy source in another repository. */
+struct err *edit_decode(struct edit_event *event, struct edit_decoder *decoder, struct str command,
+                        const struct wire_item *params, struct arena *arena);
 
 #endif

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    REQUEST_MEMORY = 256 << 20,   /* the most that one request's items may take in memory */
-    GREETING_MAX = 64 << 10,      /* bytes that a peer may send before it has said who it is */
+    REQUEST_MEMORY = 256 << 20, /* the most that one request's items may take in memory */
+    GREETING_MAX = 64 << 10,    /* bytes that a peer may send before it has said who it is */
 };
 
 /* Every command, with what it is called on the wire. */
@@ -59,8 +59,13 @@ static const struct {
     struct str word;
     unsigned bit;
 } capabilities[] = {
-    {S("edit-pipeline"), CAP_EDIT_PIPELINE}, {S("svndiff1"), CAP_SVNDIFF1}, {S("accepts-svndiff2"), CAP_SVNDIFF2},
-    {S("absent-entries"), CAP_ABSENT_ENTRIES}, {S("depth"), CAP_DEPTH}, {S("mergeinfo"), CAP_MERGEINFO}, {S("log-revprops"), CAP_LOG_REVPROPS},
+    {S("edit-pipeline"), CAP_EDIT_PIPELINE},
+    {S("svndiff1"), CAP_SVNDIFF1},
+    {S("accepts-svndiff2"), CAP_SVNDIFF2},
+    {S("absent-entries"), CAP_ABSENT_ENTRIES},
+    {S("depth"), CAP_DEPTH},
+    {S("mergeinfo"), CAP_MERGEINFO},
+    {S("log-revprops"), CAP_LOG_REVPROPS},
 };
 
 /* ---- helpers of the commands ---- */
@@ -99,9 +104,12 @@ struct err *session_url_path(struct str *out, const struct session *s, struct st
         return err_make(E_BAD_URL, "Bad escape in URL '%.*s'", STR(url));
     rest = str_skip(decoded, s->root_url_decoded.n);
     if (!str_starts(decoded, s->root_url_decoded) || (rest.n && rest.p[0] != '/'))
-        return err_make(E_RA_ILLEGAL_URL, "'%.*s'\nis not the same repository as\n'%.*s'", STR(url), STR(s->root_url));
+        return err_make(E_RA_ILLEGAL_URL, "'%.*s'\nis not the same repository as\n'%.*s'", STR(url),
+                        STR(s->root_url));
     *out = rest.n ? path_canonicalize(rest, s->request) : S("/");
-    return path_is_canonical(*out) ? NULL : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(rest));
+    return path_is_canonical(*out)
+               ? NULL
+               : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(rest));
 }
 
 struct err *session_rev(revnum *rev, const struct session *s)
@@ -126,8 +134,8 @@ static void begin_line(struct buf *line, const struct session *s)
 {
     char date[DATE_LONG_SIZE + 1];
     date_format(date, date_now_us());
-    buf_printf(line, "%ld %s %s %.*s %.*s ", (long)getpid(), date, s->options->peer, STR(s->user.n ? s->user : S("-")),
-               STR(s->repo_name.n ? s->repo_name : S("-")));
+    buf_printf(line, "%ld %s %s %.*s %.*s ", (long)getpid(), date, s->options->peer,
+               STR(s->user.n ? s->user : S("-")), STR(s->repo_name.n ? s->repo_name : S("-")));
 }
 
 /* Control bytes would break the line. */
@@ -201,7 +209,8 @@ static struct err *send_greeting(struct session *s)
     TRY(wire_raw(s->conn, S("( success ( 2 2 ( ) ( edit-pipeline ")));
     if (s->options->compression > 0)
         TRY(wire_raw(s->conn, S("svndiff1 accepts-svndiff2 ")));
-    return wire_raw(s->conn, S("absent-entries commit-revprops depth log-revprops atomic-revprops partial-replay inherited-props "
+    return wire_raw(s->conn, S("absent-entries commit-revprops depth log-revprops atomic-revprops "
+                               "partial-replay inherited-props "
                                "ephemeral-txnprops file-revs-reverse list ) ) ) "));
 }
 
@@ -225,7 +234,9 @@ static struct err *read_greeting(struct str *url, struct str *agent, struct sess
     args.malformed |= caps.malformed;
     TRY(wire_args_check(&args));
     if (version != 2)
-        return err_make(E_RA_SVN_CONNECTION_CLOSED, "The client speaks protocol version %llu, not 2", (unsigned long long)version);
+        return err_make(E_RA_SVN_CONNECTION_CLOSED,
+                        "The client speaks protocol version %llu, not 2",
+                        (unsigned long long)version);
     if (!(s->caps & CAP_EDIT_PIPELINE))
         return err_make(E_RA_SVN_CONNECTION_CLOSED, "The client does not know edit pipelining");
     return NULL;
@@ -235,7 +246,8 @@ static struct err *read_greeting(struct str *url, struct str *agent, struct sess
 static bool split_url(struct str *base, struct str *path, const struct session *s, struct str url)
 {
     size_t colon = str_find(url, ':');
-    if (colon == SIZE_MAX || !str_starts(str_skip(url, colon), S("://")) || !str_starts(url, S("svn")))
+    if (colon == SIZE_MAX || !str_starts(str_skip(url, colon), S("://")) ||
+        !str_starts(url, S("svn")))
         return false;
     struct str host = str_skip(url, colon + 3);
     size_t slash = str_find(host, '/');
@@ -266,17 +278,21 @@ static size_t count_slashes(struct str path)
     return n;
 }
 
-/* Where ENCODED leads: the host is the first folder where that was asked for. An encoded slash divides nothing and is in no name. */
-static bool decode_path(struct str *path, const struct session *s, struct str base, struct str encoded)
+/* Where ENCODED leads: the host is the first folder where that was asked for. An encoded slash
+ * divides nothing and is in no name. */
+static bool decode_path(struct str *path, const struct session *s, struct str base,
+                        struct str encoded)
 {
     struct str whole = encoded;
     if (s->options->virtual_host)
-        whole = path_canonicalize(arena_printf(s->request, "/%.*s%.*s", STR(host_of(base)), STR(encoded)), s->request);
+        whole = path_canonicalize(
+            arena_printf(s->request, "/%.*s%.*s", STR(host_of(base)), STR(encoded)), s->request);
     return path_uri_decode(path, whole, s->request) && count_slashes(*path) == count_slashes(whole);
 }
 
 /* BASE and PATH in one, without the last COUNT components of the path. */
-static struct str strip_components(struct str base, struct str path, size_t count, struct arena *arena)
+static struct str strip_components(struct str base, struct str path, size_t count,
+                                   struct arena *arena)
 {
     for (; count && path.n > 1; count--)
         path = path_dirname(path);
@@ -284,11 +300,13 @@ static struct str strip_components(struct str base, struct str path, size_t coun
 }
 
 /* Walk from the whole path upwards to the folder that is a repository. */
-static const char *find_repo(struct str *inside, size_t *depth, const struct session *s, struct str path)
+static const char *find_repo(struct str *inside, size_t *depth, const struct session *s,
+                             struct str path)
 {
     struct str rest = path;
     for (*depth = 0;; ++*depth) {
-        struct str folder = arena_printf(s->request, "%s%.*s", s->options->root, STR(rest.n > 1 ? rest : S("")));
+        struct str folder =
+            arena_printf(s->request, "%s%.*s", s->options->root, STR(rest.n > 1 ? rest : S("")));
         if (repo_is_at(folder.p)) {
             *inside = str_skip(path, rest.n > 1 ? rest.n : 0);
             return folder.p;
@@ -319,7 +337,8 @@ static struct err *open_repo(struct session *s, struct str url)
     struct str name = str_skip(path, 1);
     name.n -= inside.n > name.n ? name.n : inside.n;
     s->repo_name = path_uri_encode(name.n ? name : path_basename(str_of(folder)), s->arena);
-    return server_config_read(&s->config, s->repo, s->options->config_file, s->options->read_only, s->arena);
+    return server_config_read(&s->config, s->repo, s->options->config_file, s->options->read_only,
+                              s->arena);
 }
 
 static struct err *send_repo_info(struct session *s)
@@ -340,19 +359,24 @@ static void log_opened(struct session *s, struct str agent)
     for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
         if (s->caps & capabilities[i].bit)
             buf_printf(&caps, caps.n ? " %.*s" : "%.*s", STR(capabilities[i].word));
-    session_log(s, "open 2 cap=(%.*s) %.*s %.*s -", STR(buf_view(&caps)), STR(log_path(s, s->path)), STR(log_path(s, agent)));
+    session_log(s, "open 2 cap=(%.*s) %.*s %.*s -", STR(buf_view(&caps)), STR(log_path(s, s->path)),
+                STR(log_path(s, agent)));
 }
 
-/* Errors before the repository is at hand are told in the place of the auth request, and end the connection. */
+/* Errors before the repository is at hand are told in the place of the auth request, and end the
+ * connection. */
 static struct err *begin(struct session *s)
 {
     struct str url, agent;
     TRY(send_greeting(s));
     TRY(read_greeting(&url, &agent, s));
     int compression = s->options->compression;
-    s->svndiff_version = compression > 0 && s->caps & CAP_SVNDIFF2 ? 2 : compression > 0 && s->caps & CAP_SVNDIFF1 ? 1 : 0;
+    s->svndiff_version = compression > 0 && s->caps & CAP_SVNDIFF2   ? 2
+                         : compression > 0 && s->caps & CAP_SVNDIFF1 ? 1
+                                                                     : 0;
     struct err *err = open_repo(s, url);
-    if (err && err->code == E_AUTHN_FAILED) { /* where the damage is concerns the log, not the client */
+    if (err &&
+        err->code == E_AUTHN_FAILED) { /* where the damage is concerns the log, not the client */
         session_log_err(s, err->cause);
         err_free(err->cause);
         err->cause = NULL;
@@ -382,7 +406,8 @@ struct err *cmd_reparent(struct session *s, struct wire_args *args)
     return wire_success_empty(s->conn);
 }
 
-static struct err *run_command(struct session *s, struct str command, const struct wire_item *params)
+static struct err *run_command(struct session *s, struct str command,
+                               const struct wire_item *params)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (str_eq(commands[i].word, command)) {
@@ -403,7 +428,8 @@ static struct err *take_command(struct session *s)
     struct err *err = wire_read_command(&command, &params, s->conn, s->request);
     if (!err)
         err = run_command(s, command, &params);
-    if (err && (!is_fatal(err) || err->code == E_RA_SVN_REQUEST_SIZE || err->code == E_RA_SVN_RESPONSE_SIZE)) {
+    if (err && (!is_fatal(err) || err->code == E_RA_SVN_REQUEST_SIZE ||
+                err->code == E_RA_SVN_RESPONSE_SIZE)) {
         bool last = is_fatal(err);
         conn_begin_response(s->conn, 0);
         err = send_failure(s, err);
@@ -438,7 +464,8 @@ struct err *session_serve(struct conn *conn, const struct session_options *optio
 {
     AUTO_ARENA(arena);
     AUTO_ARENA(request);
-    arena_limit(request, REQUEST_MEMORY, E_RA_SVN_REQUEST_SIZE, "The client request takes too much memory");
+    arena_limit(request, REQUEST_MEMORY, E_RA_SVN_REQUEST_SIZE,
+                "The client request takes too much memory");
     struct session s = {.options = options, .conn = conn, .arena = arena, .request = request};
     struct err *err = end_of(&s, converse(&s));
     conn_hold_discard(conn);

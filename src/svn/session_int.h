@@ -27,23 +27,26 @@ struct session {
     struct repo *repo;
     struct fsfs *fs;
     struct server_config config;
-    unsigned caps;         /* of the client */
-    int svndiff_version;   /* the most to send */
-    struct str repo_name;  /* for the log */
-    struct str root_url;   /* as the client spells it, encoded, without trailing slash */
+    unsigned caps;        /* of the client */
+    int svndiff_version;  /* the most to send */
+    struct str repo_name; /* for the log */
+    struct str root_url;  /* as the client spells it, encoded, without trailing slash */
     struct str root_url_decoded;
-    struct str path;       /* of the session in the repository, absolute */
-    struct str user;       /* n 0: anonymous */
+    struct str path;             /* of the session in the repository, absolute */
+    struct str user;             /* n 0: anonymous */
     const struct access *access; /* NULL: every path is open to whoever may read at all */
 };
 
 /* ---- authentication (auth.c) ---- */
 
-/* Ask the client who it is, at the start: LEVEL is what it needs at least. *DENIED where the peer gave up or no mechanism is left. */
+/* Ask the client who it is, at the start: LEVEL is what it needs at least. *DENIED where the peer
+ * gave up or no mechanism is left. */
 struct err *auth_handshake(struct session *s);
-/* Before each command's answer: make sure that the user may do LEVEL (on PATH, absolute), asking for a name where the anonymous may not. Sends the
- * auth-request that the protocol wants in any case. E_RA_NOT_AUTHORIZED where it is denied. */
-struct err *auth_require(struct session *s, enum access_level level, struct str path, bool need_user);
+/* Before each command's answer: make sure that the user may do LEVEL (on PATH, absolute), asking
+ * for a name where the anonymous may not. Sends the auth-request that the protocol wants in any
+ * case. E_RA_NOT_AUTHORIZED where it is denied. */
+struct err *auth_require(struct session *s, enum access_level level, struct str path,
+                         bool need_user);
 /* For commands that need no right beyond being connected: the empty auth-request. */
 struct err *auth_trivial(struct session *s);
 
@@ -53,16 +56,19 @@ struct err *auth_trivial(struct session *s);
 bool is_fatal(const struct err *err);
 /* RELATIVE (of the session URL) as an absolute path in the repository, checked. */
 struct err *session_path(struct str *out, const struct session *s, struct str relative);
-/* A URL of this repository as an absolute path: E_RA_ILLEGAL_URL "'U' is not the same repository as 'R'". */
+/* A URL of this repository as an absolute path: E_RA_ILLEGAL_URL "'U' is not the same repository as
+ * 'R'". */
 struct err *session_url_path(struct str *out, const struct session *s, struct str url);
 /* REV, or the youngest for REV_NONE. */
 struct err *session_rev(revnum *rev, const struct session *s);
 /* One line of the access log: what is being done. */
-void session_log(const struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void session_log(const struct session *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 void session_log_err(const struct session *s, const struct err *err);
 /* A path in the form of the log: URI-encoded. */
 struct str log_path(const struct session *s, struct str path);
-/* End a stream of items: "done ", and the failure where ERR says so (ERR is freed), else success. */
+/* End a stream of items: "done ", and the failure where ERR says so (ERR is freed), else success.
+ */
 struct err *finish_stream(struct session *s, struct err *err);
 /* " depth=files": what the log says of a depth; empty for the ordinary ones. */
 struct str log_depth(const struct session *s, enum depth depth);
@@ -72,9 +78,11 @@ struct str log_depth(const struct session *s, enum depth depth);
 typedef struct err *command_fn(struct session *s, struct wire_args *args);
 
 /* cmd_node.c */
-command_fn cmd_get_file, cmd_get_dir, cmd_check_path, cmd_stat, cmd_list, cmd_get_iprops, cmd_get_mergeinfo;
+command_fn cmd_get_file, cmd_get_dir, cmd_check_path, cmd_stat, cmd_list, cmd_get_iprops,
+    cmd_get_mergeinfo;
 /* cmd_history.c */
-command_fn cmd_get_latest_rev, cmd_get_dated_rev, cmd_get_deleted_rev, cmd_get_locations, cmd_get_location_segments, cmd_get_file_revs;
+command_fn cmd_get_latest_rev, cmd_get_dated_rev, cmd_get_deleted_rev, cmd_get_locations,
+    cmd_get_location_segments, cmd_get_file_revs;
 /* cmd_log.c */
 command_fn cmd_log;
 /* cmd_report.c */

@@ -3,8 +3,9 @@
  *
  *   number "12 "   string "3:abc "   word "success "   list "( item item ) "
  *
- * Reading builds one tuple in an arena, bounded by the arena's soft limit and the connection's request limit; strings of hostile length take memory only as
- * their bytes arrive. Writing goes straight into the connection. */
+ * Reading builds one tuple in an arena, bounded by the arena's soft limit and the connection's
+ * request limit; strings of hostile length take memory only as their bytes arrive. Writing goes
+ * straight into the connection. */
 #ifndef VARVE_SVN_WIRE_H
 #define VARVE_SVN_WIRE_H
 
@@ -34,21 +35,25 @@ struct wire_item {
 
 /* The next item, whole. E_RA_SVN_MALFORMED_DATA; the connection is of no use after it. */
 struct err *wire_read(struct wire_item *out, struct conn *conn, struct arena *arena);
-/* The next item must be a list that starts with a word and a list: ( command ( params ) ). Leading garbage is not skipped. */
-struct err *wire_read_command(struct str *command, struct wire_item *params, struct conn *conn, struct arena *arena);
+/* The next item must be a list that starts with a word and a list: ( command ( params ) ). Leading
+ * garbage is not skipped. */
+struct err *wire_read_command(struct str *command, struct wire_item *params, struct conn *conn,
+                              struct arena *arena);
 
 /* ---- taking a tuple apart ----
  *
- * Take what is expected in turn; the first thing that is not there or of another kind marks the args as malformed, and everything taken after is empty.
- * wire_args_check tells at the end. Items behind the last one taken are ignored: newer peers send more. */
+ * Take what is expected in turn; the first thing that is not there or of another kind marks the
+ * args as malformed, and everything taken after is empty. wire_args_check tells at the end. Items
+ * behind the last one taken are ignored: newer peers send more. */
 struct wire_args {
     const struct wire_item *items;
     size_t n, at;
     bool malformed;
 };
 struct wire_args wire_args_of(const struct wire_item *list);
-struct err *wire_args_check(const struct wire_args *args); /* E_RA_SVN_MALFORMED_DATA "Malformed network data" */
-bool wire_args_end(const struct wire_args *args);          /* the (old) peer sent no more */
+struct err *wire_args_check(
+    const struct wire_args *args); /* E_RA_SVN_MALFORMED_DATA "Malformed network data" */
+bool wire_args_end(const struct wire_args *args); /* the (old) peer sent no more */
 
 uint64_t wire_take_number(struct wire_args *args);
 struct str wire_take_str(struct wire_args *args);
@@ -61,7 +66,7 @@ revnum wire_take_opt_rev(struct wire_args *args);
 struct str wire_take_opt_str(struct wire_args *args);
 /* The same where the tuple may end before: FALLBACK then. */
 bool wire_take_bool_tail(struct wire_args *args, bool fallback);
-struct str wire_take_word_tail(struct wire_args *args); /* p NULL at the end */
+struct str wire_take_word_tail(struct wire_args *args);       /* p NULL at the end */
 struct wire_args wire_take_list_tail(struct wire_args *args); /* empty at the end */
 /* ( ( name value )... ) */
 struct prop *wire_take_props(size_t *n, struct wire_args *args, struct arena *arena);
@@ -76,10 +81,11 @@ struct err *wire_number(struct conn *conn, uint64_t n);
 struct err *wire_str(struct conn *conn, struct str s);
 struct err *wire_word(struct conn *conn, struct str word);
 struct err *wire_bool(struct conn *conn, bool value);
-struct err *wire_opt_str(struct conn *conn, struct str s);    /* "( ) " where s.p is NULL */
-struct err *wire_opt_rev(struct conn *conn, revnum rev);      /* "( ) " for REV_NONE */
-struct err *wire_props(struct conn *conn, const struct prop *list, size_t n); /* ( ( name value )... ); values not NULL */
-struct err *wire_raw(struct conn *conn, struct str ready);    /* bytes that are items already */
+struct err *wire_opt_str(struct conn *conn, struct str s); /* "( ) " where s.p is NULL */
+struct err *wire_opt_rev(struct conn *conn, revnum rev);   /* "( ) " for REV_NONE */
+struct err *wire_props(struct conn *conn, const struct prop *list,
+                       size_t n); /* ( ( name value )... ); values not NULL */
+struct err *wire_raw(struct conn *conn, struct str ready); /* bytes that are items already */
 
 /* "( success ( " ... ") ) ". What is written between is held back (conn_hold) until the end. */
 struct err *wire_begin_success(struct conn *conn);

@@ -49,7 +49,8 @@ static struct err *need_space(struct conn *conn)
 }
 
 /* Memory follows the bytes: a length that is not followed by its bytes costs one step at most. */
-static struct err *read_long_string(struct str *out, struct conn *conn, uint64_t n, struct arena *arena)
+static struct err *read_long_string(struct str *out, struct conn *conn, uint64_t n,
+                                    struct arena *arena)
 {
     AUTO_BUF(grown);
     while (grown.n < n) {
@@ -72,7 +73,8 @@ static struct err *read_string(struct str *out, struct conn *conn, uint64_t n, s
     return NULL;
 }
 
-static struct err *read_number_or_string(struct wire_item *out, char first, struct conn *conn, struct arena *arena)
+static struct err *read_number_or_string(struct wire_item *out, char first, struct conn *conn,
+                                         struct arena *arena)
 {
     uint64_t n = (uint64_t)(first - '0');
     char c;
@@ -93,7 +95,8 @@ static struct err *read_number_or_string(struct wire_item *out, char first, stru
     return is_space(c) ? NULL : malformed();
 }
 
-static struct err *read_word(struct wire_item *out, char first, struct conn *conn, struct arena *arena)
+static struct err *read_word(struct wire_item *out, char first, struct conn *conn,
+                             struct arena *arena)
 {
     char word[WIRE_WORD_MAX], c = first;
     size_t n = 0;
@@ -108,9 +111,11 @@ static struct err *read_word(struct wire_item *out, char first, struct conn *con
     return is_space(c) ? NULL : malformed();
 }
 
-static struct err *read_item(struct wire_item *out, char first, struct conn *conn, int depth, struct arena *arena);
+static struct err *read_item(struct wire_item *out, char first, struct conn *conn, int depth,
+                             struct arena *arena);
 
-static struct err *read_list(struct wire_item *out, struct conn *conn, int depth, struct arena *arena)
+static struct err *read_list(struct wire_item *out, struct conn *conn, int depth,
+                             struct arena *arena)
 {
     if (depth == WIRE_NESTING_MAX)
         return malformed();
@@ -138,7 +143,8 @@ static struct err *read_list(struct wire_item *out, struct conn *conn, int depth
     return need_space(conn);
 }
 
-static struct err *read_item(struct wire_item *out, char first, struct conn *conn, int depth, struct arena *arena)
+static struct err *read_item(struct wire_item *out, char first, struct conn *conn, int depth,
+                             struct arena *arena)
 {
     if (is_digit(first))
         return read_number_or_string(out, first, conn, arena);
@@ -156,11 +162,13 @@ struct err *wire_read(struct wire_item *out, struct conn *conn, struct arena *ar
     return read_item(out, mark, conn, 0, arena);
 }
 
-struct err *wire_read_command(struct str *command, struct wire_item *params, struct conn *conn, struct arena *arena)
+struct err *wire_read_command(struct str *command, struct wire_item *params, struct conn *conn,
+                              struct arena *arena)
 {
     struct wire_item tuple;
     TRY(wire_read(&tuple, conn, arena));
-    if (tuple.kind != WIRE_LIST || tuple.list.n < 2 || tuple.list.items[0].kind != WIRE_WORD || tuple.list.items[1].kind != WIRE_LIST)
+    if (tuple.kind != WIRE_LIST || tuple.list.n < 2 || tuple.list.items[0].kind != WIRE_WORD ||
+        tuple.list.items[1].kind != WIRE_LIST)
         return malformed();
     *command = tuple.list.items[0].text;
     *params = tuple.list.items[1];

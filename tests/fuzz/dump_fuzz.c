@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A dump stream, pulled to its end: every header, property and byte of text is there to be read, and a text is as long as its
- * record says. Texts of every other record are left to be skipped. */
+/* A dump stream, pulled to its end: every header, property and byte of text is there to be read,
+ * and a text is as long as its record says. Texts of every other record are left to be skipped. */
 #include "fsfs/props.h"
 #include "repo/dump.h"
 #include <stdio.h>
@@ -24,7 +24,8 @@ static size_t touch(struct str s)
     return s.n;
 }
 
-static struct err *take_text(const struct dump_record *record, struct dump_parser *parser, size_t size)
+static struct err *take_text(const struct dump_record *record, struct dump_parser *parser,
+                             size_t size)
 {
     uint64_t length = 0;
     struct str piece;
@@ -35,7 +36,8 @@ static struct err *take_text(const struct dump_record *record, struct dump_parse
         length += touch(piece);
         must(length <= size, "more text than there is input");
     } while (piece.n);
-    must(length == (record->has_text ? record->text_length : 0), "a text is not as long as its record says");
+    must(length == (record->has_text ? record->text_length : 0),
+         "a text is not as long as its record says");
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a peer sends over svn://: read as commands until nothing more comes. Each is taken for an editor command, and its
- * parameters are taken apart in every shape that commands have; what comes of it is written again where it can be. */
+/* What a peer sends over svn://: read as commands until nothing more comes. Each is taken for an
+ * editor command, and its parameters are taken apart in every shape that commands have; what comes
+ * of it is written again where it can be. */
 #include "svn/edit_wire.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    INPUT_MAX = 64 << 10,    /* what a socket takes without anybody reading */
+    INPUT_MAX = 64 << 10, /* what a socket takes without anybody reading */
     REQUEST_BYTES = 32 << 10,
     MEMORY = 4 << 20,
 };
@@ -45,23 +46,45 @@ static void take_props_and_strs(const struct wire_item *params, struct arena *ar
         touch(strs[i]);
 }
 
-/* A letter for each thing to take: s string, r [revision], b bool, B [bool], n number, w word, W [word], o [string], l list, L [list], v revision. */
+/* A letter for each thing to take: s string, r [revision], b bool, B [bool], n number, w word, W
+ * [word], o [string], l list, L [list], v revision. */
 static void take_shape(const struct wire_item *params, const char *shape)
 {
     struct wire_args args = wire_args_of(params);
     for (; *shape; shape++) {
         switch (*shape) {
-        case 's': touch(wire_take_str(&args)); break;
-        case 'r': wire_take_opt_rev(&args); break;
-        case 'b': wire_take_bool(&args); break;
-        case 'B': wire_take_bool_tail(&args, true); break;
-        case 'n': wire_take_number(&args); break;
-        case 'w': touch(wire_take_word(&args)); break;
-        case 'W': touch(wire_take_word_tail(&args)); break;
-        case 'o': touch(wire_take_opt_str(&args)); break;
-        case 'l': wire_take_list(&args); break;
-        case 'L': wire_take_list_tail(&args); break;
-        default: wire_take_rev(&args);
+        case 's':
+            touch(wire_take_str(&args));
+            break;
+        case 'r':
+            wire_take_opt_rev(&args);
+            break;
+        case 'b':
+            wire_take_bool(&args);
+            break;
+        case 'B':
+            wire_take_bool_tail(&args, true);
+            break;
+        case 'n':
+            wire_take_number(&args);
+            break;
+        case 'w':
+            touch(wire_take_word(&args));
+            break;
+        case 'W':
+            touch(wire_take_word_tail(&args));
+            break;
+        case 'o':
+            touch(wire_take_opt_str(&args));
+            break;
+        case 'l':
+            wire_take_list(&args);
+            break;
+        case 'L':
+            wire_take_list_tail(&args);
+            break;
+        default:
+            wire_take_rev(&args);
         }
         must(args.malformed || args.at <= args.n, "more was taken than there is");
     }
@@ -73,15 +96,17 @@ static void take_shape(const struct wire_item *params, const char *shape)
 static void take_apart(const struct wire_item *params, struct arena *arena)
 {
     static const char *const shapes[] = {
-        "srbbB", "srbblB", "srwlL", "rsbWBB", "rsbsWBB", "sbrW", "rsbbsWBB", "LvvbbBwL", "svl", "srrr", "srrB", "vso", "vsol",
-        "sobr", "sob", "obl", "bl", "sL", "vvb", "vvvb", "nls", "sLBL", "wo",
+        "srbbB", "srbblB", "srwlL", "rsbWBB", "rsbsWBB", "sbrW", "rsbbsWBB", "LvvbbBwL",
+        "svl",   "srrr",   "srrB",  "vso",    "vsol",    "sobr", "sob",      "obl",
+        "bl",    "sL",     "vvb",   "vvvb",   "nls",     "sLBL", "wo",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         take_shape(params, shapes[i]);
     take_props_and_strs(params, arena);
 }
 
-static void decode(struct edit_decoder *decoder, struct conn *out, struct str command, const struct wire_item *params, struct arena *arena)
+static void decode(struct edit_decoder *decoder, struct conn *out, struct str command,
+                   const struct wire_item *params, struct arena *arena)
 {
     struct edit_event event;
     struct err *err = edit_decode(&event, decoder, command, params, arena);
@@ -131,7 +156,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > INPUT_MAX)
         return 0;
     must(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0, "no socket pair");
-    must(size == 0 || write(fds[1], data, size) == (ssize_t)size, "the socket does not take the input");
+    must(size == 0 || write(fds[1], data, size) == (ssize_t)size,
+         "the socket does not take the input");
     must(shutdown(fds[1], SHUT_WR) == 0, "no end of input");
     converse(fds[0]);
     close(fds[0]);

@@ -51,10 +51,13 @@ static void expect_header(const struct dump_record *record, const char *name, co
 
 static void records_come_with_headers_properties_and_text(void **state)
 {
-    struct dump_parser *parser = open_text(S(V2 "UUID: 4c9e5a3e-8a6f-4a57-9b0c-3f5f6c1f1b11\n\n"
-                                                "Revision-number: 1\nProp-content-length: 28\nContent-length: 28\n\nK 7\nsvn:log\nV 1\nx\nPROPS-END\n\n"
-                                                "Node-path: a: b\nNode-kind: file\nNode-action: add\nText-content-length: 6\nContent-length: 6\n\nhello\n\n\n"
-                                                "Node-path: c\nNode-action: delete\n\n\n"));
+    struct dump_parser *parser =
+        open_text(S(V2 "UUID: 4c9e5a3e-8a6f-4a57-9b0c-3f5f6c1f1b11\n\n"
+                       "Revision-number: 1\nProp-content-length: 28\nContent-length: 28\n\nK "
+                       "7\nsvn:log\nV 1\nx\nPROPS-END\n\n"
+                       "Node-path: a: b\nNode-kind: file\nNode-action: add\nText-content-length: "
+                       "6\nContent-length: 6\n\nhello\n\n\n"
+                       "Node-path: c\nNode-action: delete\n\n\n"));
     struct dump_record record = next(parser);
     assert_int_equal(record.kind, DUMP_VERSION);
     expect_header(&record, "SVN-fs-dump-format-version", "2");
@@ -80,7 +83,9 @@ static void records_come_with_headers_properties_and_text(void **state)
 
 static void a_text_that_nobody_takes_is_skipped(void **state)
 {
-    struct dump_parser *parser = open_text(S(V2 "Node-path: a\nText-content-length: 6\n\nhello\n\nNode-path: b\nText-content-length: 0\nContent-length: 0\n\n\n"));
+    struct dump_parser *parser =
+        open_text(S(V2 "Node-path: a\nText-content-length: 6\n\nhello\n\nNode-path: "
+                       "b\nText-content-length: 0\nContent-length: 0\n\n\n"));
     next(parser);
     next(parser);
     struct dump_record record = next(parser);
@@ -92,8 +97,9 @@ static void a_text_that_nobody_takes_is_skipped(void **state)
 
 static void deleted_properties_have_no_value(void **state)
 {
-    struct dump_parser *parser = open_text(
-        S("SVN-fs-dump-format-version: 3\n\nNode-path: a\nProp-delta: true\nProp-content-length: 27\n\nD 1\np\nK 1\nq\nV 0\n\nPROPS-END\n\n"));
+    struct dump_parser *parser =
+        open_text(S("SVN-fs-dump-format-version: 3\n\nNode-path: a\nProp-delta: "
+                    "true\nProp-content-length: 27\n\nD 1\np\nK 1\nq\nV 0\n\nPROPS-END\n\n"));
     next(parser);
     struct dump_record record = next(parser);
     assert_int_equal(record.prop_count, 2);
@@ -105,9 +111,10 @@ static void deleted_properties_have_no_value(void **state)
 /* Version 1 says how long both are together. */
 static void version_1_finds_the_text_behind_the_properties(void **state)
 {
-    struct dump_parser *parser = open_text(S("SVN-fs-dump-format-version: 1\n\n"
-                                             "Revision-number: 1\nContent-length: 34\n\nK 7\nsvn:log\nV 1\nx\nPROPS-END\nextra\n\n"
-                                             "Node-path: a\nContent-length: 16\n\nPROPS-END\nhello\n\n\n"));
+    struct dump_parser *parser = open_text(
+        S("SVN-fs-dump-format-version: 1\n\n"
+          "Revision-number: 1\nContent-length: 34\n\nK 7\nsvn:log\nV 1\nx\nPROPS-END\nextra\n\n"
+          "Node-path: a\nContent-length: 16\n\nPROPS-END\nhello\n\n\n"));
     next(parser);
     struct dump_record record = next(parser);
     assert_int_equal(record.kind, DUMP_REVISION);
@@ -122,7 +129,9 @@ static void version_1_finds_the_text_behind_the_properties(void **state)
 
 static void what_a_record_says_to_have_more_is_skipped(void **state)
 {
-    struct dump_parser *parser = open_text(S(V2 "Node-path: a\nText-content-length: 2\nContent-length: 9\n\nhi1234567\nNode-path: b\n\n"));
+    struct dump_parser *parser = open_text(S(
+        V2
+        "Node-path: a\nText-content-length: 2\nContent-length: 9\n\nhi1234567\nNode-path: b\n\n"));
     next(parser);
     next(parser);
     expect_text(parser, "hi");
@@ -148,28 +157,41 @@ static struct err *read_all(struct str text)
 static void what_is_no_dump_stream_is_refused(void **state)
 {
     assert_err(read_all(S("")), E_INCOMPLETE_DATA, "Premature end of content data in dumpstream");
-    assert_err(read_all(S("GET / HTTP/1.0\n\n")), E_STREAM_MALFORMED_DATA, "Malformed dumpfile header");
-    assert_err(read_all(S("SVN-fs-dump-format-version: 4\n\n")), E_STREAM_MALFORMED_DATA, "Unsupported dumpfile version: 4");
-    assert_err(read_all(S("SVN-fs-dump-format-version: two\n\n")), E_STREAM_MALFORMED_DATA, "Malformed dumpfile header");
-    assert_err(read_all(S(V2 "Node-path a\n\n")), E_STREAM_MALFORMED_DATA, "malformed header (with no ':') at 'Node-path a'");
-    assert_err(read_all(S(V2 "Author: x\n\n")), E_STREAM_MALFORMED_DATA, "Unrecognized record type in stream");
+    assert_err(read_all(S("GET / HTTP/1.0\n\n")), E_STREAM_MALFORMED_DATA,
+               "Malformed dumpfile header");
+    assert_err(read_all(S("SVN-fs-dump-format-version: 4\n\n")), E_STREAM_MALFORMED_DATA,
+               "Unsupported dumpfile version: 4");
+    assert_err(read_all(S("SVN-fs-dump-format-version: two\n\n")), E_STREAM_MALFORMED_DATA,
+               "Malformed dumpfile header");
+    assert_err(read_all(S(V2 "Node-path a\n\n")), E_STREAM_MALFORMED_DATA,
+               "malformed header (with no ':') at 'Node-path a'");
+    assert_err(read_all(S(V2 "Author: x\n\n")), E_STREAM_MALFORMED_DATA,
+               "Unrecognized record type in stream");
 }
 
 static void a_stream_that_ends_early_is_incomplete(void **state)
 {
     assert_err(read_all(S(V2 "Revision-num")), E_INCOMPLETE_DATA, NULL);
-    assert_err(read_all(S(V2 "Revision-number: 1\nProp-content-length: 26\n\nK 7\nsvn:")), E_INCOMPLETE_DATA, NULL);
-    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: 6\n\nhel")), E_INCOMPLETE_DATA, NULL);
+    assert_err(read_all(S(V2 "Revision-number: 1\nProp-content-length: 26\n\nK 7\nsvn:")),
+               E_INCOMPLETE_DATA, NULL);
+    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: 6\n\nhel")), E_INCOMPLETE_DATA,
+               NULL);
 }
 
 static void lengths_that_cannot_be_are_refused(void **state)
 {
-    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: -1\n\nx")), E_STREAM_MALFORMED_DATA, "Text-content-length: '-1'");
-    assert_err(read_all(S(V2 "Node-path: a\nContent-length: 9223372036854775808\n\nx")), E_STREAM_MALFORMED_DATA, "Content-length");
-    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: 9223372036854775807\n\nx")), E_INCOMPLETE_DATA, NULL);
-    assert_err(read_all(S(V2 "Revision-number: 1\nProp-content-length: 9223372036854775807\n\nK 1\n")), E_STREAM_MALFORMED_DATA, "property block");
-    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: 6\nContent-length: 5\n\nhello\n\n")), E_STREAM_MALFORMED_DATA,
-               "Sum of subblock sizes larger than total block length");
+    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: -1\n\nx")),
+               E_STREAM_MALFORMED_DATA, "Text-content-length: '-1'");
+    assert_err(read_all(S(V2 "Node-path: a\nContent-length: 9223372036854775808\n\nx")),
+               E_STREAM_MALFORMED_DATA, "Content-length");
+    assert_err(read_all(S(V2 "Node-path: a\nText-content-length: 9223372036854775807\n\nx")),
+               E_INCOMPLETE_DATA, NULL);
+    assert_err(
+        read_all(S(V2 "Revision-number: 1\nProp-content-length: 9223372036854775807\n\nK 1\n")),
+        E_STREAM_MALFORMED_DATA, "property block");
+    assert_err(
+        read_all(S(V2 "Node-path: a\nText-content-length: 6\nContent-length: 5\n\nhello\n\n")),
+        E_STREAM_MALFORMED_DATA, "Sum of subblock sizes larger than total block length");
 }
 
 int main(void)

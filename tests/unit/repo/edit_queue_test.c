@@ -36,7 +36,8 @@ static void events_come_out_in_the_order_they_went_in(void **state)
     edit_queue_free(&q);
 }
 
-/* Windows of svndiff version 0 with new data only: header, then for each window five lengths, a copy instruction and the bytes. */
+/* Windows of svndiff version 0 with new data only: header, then for each window five lengths, a
+ * copy instruction and the bytes. */
 static void a_text_comes_as_chunks_for_its_node(void **state)
 {
     struct edit_queue q = {0};

@@ -9,21 +9,23 @@ static const char *const few[] = {
 };
 
 static const char *const as_full_as_the_first_table_gets[] = {
-    "n02", "n11", "n03", "n12", "n04", "n13", "n05", "n14", "n06", "n07", "n08", "n09", "n00", "n01", "n10",
+    "n02", "n11", "n03", "n12", "n04", "n13", "n05", "n14",
+    "n06", "n07", "n08", "n09", "n00", "n01", "n10",
 };
 
 static const char *const one_more[] = {
-    "n00", "n10", "n01", "n11", "n02", "n12", "n03", "n13", "n04", "n14", "n05", "n15", "n06", "n07", "n08",
-    "n09",
+    "n00", "n10", "n01", "n11", "n02", "n12", "n03", "n13",
+    "n04", "n14", "n05", "n15", "n06", "n07", "n08", "n09",
 };
 
 static const char *const many[] = {
-    "file-33.txt", "file-32.txt", "file-23.txt", "file-12.txt", "file-13.txt", "file-22.txt", "file-37.txt",
-    "file-36.txt", "file-27.txt", "file-26.txt", "file-16.txt", "file-17.txt", "file-3.txt", "file-0.txt",
-    "file-1.txt", "file-2.txt", "file-4.txt", "file-5.txt", "file-6.txt", "file-7.txt", "file-8.txt",
-    "file-9.txt", "file-31.txt", "file-30.txt", "file-10.txt", "file-11.txt", "file-20.txt", "file-21.txt",
-    "file-35.txt", "file-34.txt", "file-25.txt", "file-24.txt", "file-14.txt", "file-15.txt", "file-29.txt",
-    "file-28.txt", "file-18.txt", "file-19.txt", "file-38.txt", "file-39.txt",
+    "file-33.txt", "file-32.txt", "file-23.txt", "file-12.txt", "file-13.txt", "file-22.txt",
+    "file-37.txt", "file-36.txt", "file-27.txt", "file-26.txt", "file-16.txt", "file-17.txt",
+    "file-3.txt",  "file-0.txt",  "file-1.txt",  "file-2.txt",  "file-4.txt",  "file-5.txt",
+    "file-6.txt",  "file-7.txt",  "file-8.txt",  "file-9.txt",  "file-31.txt", "file-30.txt",
+    "file-10.txt", "file-11.txt", "file-20.txt", "file-21.txt", "file-35.txt", "file-34.txt",
+    "file-25.txt", "file-24.txt", "file-14.txt", "file-15.txt", "file-29.txt", "file-28.txt",
+    "file-18.txt", "file-19.txt", "file-38.txt", "file-39.txt",
 };
 
 static const char *const beyond_ascii[] = {

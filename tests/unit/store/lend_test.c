@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
 #include "base/thread.h"
+#include "fixture.h"
 #include <pthread.h>
 
 static void *look_for_revision_2(void *arg)

@@ -83,7 +83,8 @@ static void after_an_error_every_call_fails(void **state)
     make_pair(fds);
     struct conn *conn = conn_new(fds[0], fds[0]);
     close(fds[1]);
-    assert_err(conn_peek(&peeked, conn), E_RA_SVN_CONNECTION_CLOSED, "Network connection closed unexpectedly");
+    assert_err(conn_peek(&peeked, conn), E_RA_SVN_CONNECTION_CLOSED,
+               "Network connection closed unexpectedly");
     assert_err(conn_read(conn, &byte, 1), E_RA_SVN_CONNECTION_CLOSED, NULL);
     assert_ok(conn_write_str(conn, S("x"))); /* into the buffer */
     assert_err(conn_flush(conn), E_RA_SVN_CONNECTION_CLOSED, NULL);
@@ -167,7 +168,8 @@ static void two_full_ways_do_not_wait_for_each_other(int in[2], int out[2])
     static char text[30 << 10]; /* much more than a pipe that is writable has to take */
     pthread_t thread;
     size_t before = stuff(out[1]);
-    struct peer peer = {.to = in[1], .from = out[0], .first = 1 << 20, .want = before + sizeof text};
+    struct peer peer = {
+        .to = in[1], .from = out[0], .first = 1 << 20, .want = before + sizeof text};
     struct conn *conn = conn_new(in[0], out[1]);
     for (size_t done = 0; done < sizeof text; done += 1 << 10)
         assert_ok(conn_write(conn, text, 1 << 10));
@@ -209,7 +211,8 @@ static void full_sockets_do_not_wait_for_each_other(void **state)
     close(fds[1]);
 }
 
-/* A pipe that is writable may take 4096 bytes and not one more: a longer piece must not wait there while the peer does. */
+/* A pipe that is writable may take 4096 bytes and not one more: a longer piece must not wait there
+ * while the peer does. */
 static void a_way_with_little_room_is_not_overfilled(void **state)
 {
     int in[2], out[2];
@@ -218,7 +221,8 @@ static void a_way_with_little_room_is_not_overfilled(void **state)
     assert_int_equal(pipe(out), 0);
     size_t before = stuff(out[1]);
     assert_int_equal(read(out[0], space, 4096), 4096); /* room for one page */
-    struct peer peer = {.to = in[1], .from = out[0], .first = 1 << 20, .want = before - 4096 + sizeof text};
+    struct peer peer = {
+        .to = in[1], .from = out[0], .first = 1 << 20, .want = before - 4096 + sizeof text};
     struct conn *conn = conn_new(in[0], out[1]);
     for (size_t done = 0; done < sizeof text; done += 1 << 10)
         assert_ok(conn_write(conn, text, 1 << 10));

@@ -70,7 +70,8 @@ static void tokens_of_what_is_closed_are_refused(void **state)
     assert_ok(decode(&event, "( open-file ( 1:f 1:r 1:c ( 2 ) ) ) "));
     assert_ok(decode(&event, "( close-file ( 1:c ( ) ) ) "));
     assert_err(decode(&event, "( close-file ( 1:c ( ) ) ) "), E_RA_SVN_MALFORMED_DATA, "'c'");
-    assert_err(decode(&event, "( textdelta-chunk ( 1:c 3:SVN ) ) "), E_RA_SVN_MALFORMED_DATA, "'c'");
+    assert_err(decode(&event, "( textdelta-chunk ( 1:c 3:SVN ) ) "), E_RA_SVN_MALFORMED_DATA,
+               "'c'");
     assert_ok(decode(&event, "( close-dir ( 1:r ) ) "));
     assert_err(decode(&event, "( add-dir ( 1:a 1:r 1:d ( ) ) ) "), E_RA_SVN_MALFORMED_DATA, "'r'");
 }
@@ -108,11 +109,13 @@ static void a_copy_source_is_a_url_of_this_repository(void **state)
 
 static void a_copy_source_of_another_repository_is_refused(void **state)
 {
-    static const char *const urls[] = {"svn://host/reposit", "svn://host/other", "/repos/a/b", "", "svn://host/repos/a%2", "http"};
+    static const char *const urls[] = {
+        "svn://host/reposit", "svn://host/other", "/repos/a/b", "", "svn://host/repos/a%2", "http"};
     struct edit_event event;
     open_root();
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
-        struct str command = arena_printf(arena, "( add-file ( 1:f 1:r 1:c ( %zu:%s 2 ) ) ) ", strlen(urls[i]), urls[i]);
+        struct str command = arena_printf(arena, "( add-file ( 1:f 1:r 1:c ( %zu:%s 2 ) ) ) ",
+                                          strlen(urls[i]), urls[i]);
         assert_err(decode(&event, command.p), E_FS_GENERAL, "from different repository");
     }
 }
@@ -133,15 +136,25 @@ static void paths_that_lead_elsewhere_are_refused(void **state)
 static void what_is_no_editor_command_is_named(void **state)
 {
     struct edit_event event;
-    assert_err(decode(&event, "( get-latest-rev ( ) ) "), E_RA_SVN_UNKNOWN_CMD, "Unknown editor command 'get-latest-rev'");
+    assert_err(decode(&event, "( get-latest-rev ( ) ) "), E_RA_SVN_UNKNOWN_CMD,
+               "Unknown editor command 'get-latest-rev'");
 }
 
 static void missing_and_wrong_fields_are_malformed(void **state)
 {
     static const char *const bad[] = {
-        "( target-rev ( ) ) ", "( target-rev ( 1:x ) ) ", "( open-root ( 3 1:r ) ) ", "( open-root ( ( 3 ) ) ) ", "( delete-entry ( 1:a ( ) ) ) ",
-        "( add-dir ( 1:a 1:r ) ) ", "( add-file ( 1:a 1:r 1:c ( 3:abc ) ) ) ", "( change-dir-prop ( 1:r 1:p 1:v ) ) ", "( close-dir ( ) ) ",
-        "( textdelta-chunk ( 1:r ) ) ", "( textdelta-chunk ( 1:r 5 ) ) ", "( apply-textdelta ( 1:r ( 5 ) ) ) ",
+        "( target-rev ( ) ) ",
+        "( target-rev ( 1:x ) ) ",
+        "( open-root ( 3 1:r ) ) ",
+        "( open-root ( ( 3 ) ) ) ",
+        "( delete-entry ( 1:a ( ) ) ) ",
+        "( add-dir ( 1:a 1:r ) ) ",
+        "( add-file ( 1:a 1:r 1:c ( 3:abc ) ) ) ",
+        "( change-dir-prop ( 1:r 1:p 1:v ) ) ",
+        "( close-dir ( ) ) ",
+        "( textdelta-chunk ( 1:r ) ) ",
+        "( textdelta-chunk ( 1:r 5 ) ) ",
+        "( apply-textdelta ( 1:r ( 5 ) ) ) ",
     };
     struct edit_event event;
     open_root();
@@ -158,12 +171,18 @@ static void events_are_written_as_commands(void **state)
     } cases[] = {
         {{.kind = EDIT_TARGET_REV, .rev = 7}, "( target-rev ( 7 ) ) "},
         {{.kind = EDIT_OPEN_ROOT, .rev = REV_NONE}, "( open-root ( ( ) 2:d0 ) ) "},
-        {{.kind = EDIT_ADD_FILE, .path = S("a/f"), .parent = 0, .node = 11, .copy_rev = REV_NONE}, "( add-file ( 3:a/f 2:d0 3:c11 ( ) ) ) "},
-        {{.kind = EDIT_ADD_DIR, .path = S("a"), .node = 1, .copy_path = S("/x"), .copy_rev = 3}, "( add-dir ( 1:a 2:d0 2:d1 ( 2:/x 3 ) ) ) "},
-        {{.kind = EDIT_DELETE, .path = S("a"), .rev = 4, .parent = 2}, "( delete-entry ( 1:a ( 4 ) 2:d2 ) ) "},
-        {{.kind = EDIT_FILE_PROP, .node = 3, .name = S("p"), .value = S("v")}, "( change-file-prop ( 2:c3 1:p ( 1:v ) ) ) "},
-        {{.kind = EDIT_DIR_PROP, .node = 3, .name = S("p")}, "( change-dir-prop ( 2:d3 1:p ( ) ) ) "},
-        {{.kind = EDIT_TEXT_CHUNK, .node = 3, .text = S("SVN\1")}, "( textdelta-chunk ( 2:c3 4:SVN\1 ) ) "},
+        {{.kind = EDIT_ADD_FILE, .path = S("a/f"), .parent = 0, .node = 11, .copy_rev = REV_NONE},
+         "( add-file ( 3:a/f 2:d0 3:c11 ( ) ) ) "},
+        {{.kind = EDIT_ADD_DIR, .path = S("a"), .node = 1, .copy_path = S("/x"), .copy_rev = 3},
+         "( add-dir ( 1:a 2:d0 2:d1 ( 2:/x 3 ) ) ) "},
+        {{.kind = EDIT_DELETE, .path = S("a"), .rev = 4, .parent = 2},
+         "( delete-entry ( 1:a ( 4 ) 2:d2 ) ) "},
+        {{.kind = EDIT_FILE_PROP, .node = 3, .name = S("p"), .value = S("v")},
+         "( change-file-prop ( 2:c3 1:p ( 1:v ) ) ) "},
+        {{.kind = EDIT_DIR_PROP, .node = 3, .name = S("p")},
+         "( change-dir-prop ( 2:d3 1:p ( ) ) ) "},
+        {{.kind = EDIT_TEXT_CHUNK, .node = 3, .text = S("SVN\1")},
+         "( textdelta-chunk ( 2:c3 4:SVN\1 ) ) "},
         {{.kind = EDIT_CLOSE_FILE, .node = 3}, "( close-file ( 2:c3 ( ) ) ) "},
         {{.kind = EDIT_ABSENT_DIR, .path = S("z"), .parent = 1}, "( absent-dir ( 1:z 2:d1 ) ) "},
         {{.kind = EDIT_CLOSE_EDIT}, "( close-edit ( ) ) "},

@@ -80,7 +80,8 @@ static void the_largest_number_fits(void **state)
 static void a_number_too_large_is_malformed(void **state)
 {
     struct wire_item item;
-    assert_err(read_text(&item, "18446744073709551616 "), E_RA_SVN_MALFORMED_DATA, "Malformed network data");
+    assert_err(read_text(&item, "18446744073709551616 "), E_RA_SVN_MALFORMED_DATA,
+               "Malformed network data");
     assert_err(read_text(&item, "99999999999999999999999 "), E_RA_SVN_MALFORMED_DATA, NULL);
     assert_err(read_text(&item, "18446744073709551616:x "), E_RA_SVN_MALFORMED_DATA, NULL);
 }
@@ -90,7 +91,8 @@ static void a_word_has_31_letters_at_most(void **state)
     struct wire_item item;
     assert_ok(read_text(&item, "abcdefghijklmnopqrstuvwxyz01234 "));
     assert_int_equal(item.text.n, 31);
-    assert_err(read_text(&item, "abcdefghijklmnopqrstuvwxyz012345 "), E_RA_SVN_MALFORMED_DATA, NULL);
+    assert_err(read_text(&item, "abcdefghijklmnopqrstuvwxyz012345 "), E_RA_SVN_MALFORMED_DATA,
+               NULL);
 }
 
 static struct err *read_nested(int depth)
@@ -113,7 +115,8 @@ static void lists_nest_64_deep_at_most(void **state)
 
 static void every_item_ends_with_white_space(void **state)
 {
-    static const char *const bad[] = {"1)", "3:abcd ", "word) ", "( )x", "(1 ) ", "1x ", "-1 ", "+ ", ") ", "w_d ", "1.5 "};
+    static const char *const bad[] = {"1)",  "3:abcd ", "word) ", "( )x", "(1 ) ", "1x ",
+                                      "-1 ", "+ ",      ") ",     "w_d ", "1.5 "};
     struct wire_item item;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_err(read_text(&item, bad[i]), E_RA_SVN_MALFORMED_DATA, NULL);
@@ -121,13 +124,15 @@ static void every_item_ends_with_white_space(void **state)
 
 static void input_that_ends_within_an_item_is_a_closed_connection(void **state)
 {
-    static const char *const cut[] = {"", "1", "3:", "3:ab", "3:abc", "wor", "(", "( ", "( 1 ", "( )"};
+    static const char *const cut[] = {"",    "1", "3:", "3:ab", "3:abc",
+                                      "wor", "(", "( ", "( 1 ", "( )"};
     struct wire_item item;
     for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
         assert_err(read_text(&item, cut[i]), E_RA_SVN_CONNECTION_CLOSED, NULL);
 }
 
-/* With a limit of 64 MiB more than what was there, an allocation of the announced length would not be survived. */
+/* With a limit of 64 MiB more than what was there, an allocation of the announced length would not
+ * be survived. */
 static void a_string_whose_bytes_never_come_takes_no_memory(void **state)
 {
     struct wire_item item;
@@ -140,7 +145,9 @@ static void a_string_whose_bytes_never_come_takes_no_memory(void **state)
 
 static void a_request_is_as_long_as_the_limit_allows(void **state)
 {
-    static const char *const requests[] = {"( 16:0123456789abcdef ) ", "( 1 2 3 4 5 6 7 8 9 10 ) ", "                        w ", "( a b c d e f g h i j ) "};
+    static const char *const requests[] = {"( 16:0123456789abcdef ) ", "( 1 2 3 4 5 6 7 8 9 10 ) ",
+                                           "                        w ",
+                                           "( a b c d e f g h i j ) "};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         struct str text = str_of(requests[i]);
         struct wire_item item;
@@ -172,12 +179,20 @@ static void items_take_no_more_memory_than_the_arena_allows(void **state)
 
 static void a_command_is_a_word_and_a_list(void **state)
 {
-    static const char *const bad[] = {"( get-latest-rev ) ", "( 1 ( ) ) ", "( 3:abc ( ) ) ", "( word word ) ", "( ) ", "word ", "7 ", "( ( ) word ) "};
+    static const char *const bad[] = {"( get-latest-rev ) ",
+                                      "( 1 ( ) ) ",
+                                      "( 3:abc ( ) ) ",
+                                      "( word word ) ",
+                                      "( ) ",
+                                      "word ",
+                                      "7 ",
+                                      "( ( ) word ) "};
     struct str command;
     struct wire_item params;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct conn *conn = conn_of(str_of(bad[i]));
-        assert_err(wire_read_command(&command, &params, conn, arena), E_RA_SVN_MALFORMED_DATA, NULL);
+        assert_err(wire_read_command(&command, &params, conn, arena), E_RA_SVN_MALFORMED_DATA,
+                   NULL);
         conn_free(conn);
     }
     struct conn *conn = conn_of(S("( stat ( 1:a ( ) ) from-the-future ( 7 ) ) "));
@@ -218,7 +233,8 @@ static void an_item_of_another_kind_spoils_all_that_follow(void **state)
 
 static void trouble_within_a_list_is_trouble_of_the_tuple(void **state)
 {
-    struct wire_args rev = args_of("( ( word ) ) "), text = args_of("( ( 5 ) ) "), none = args_of("( ) "), word = args_of("( maybe ) ");
+    struct wire_args rev = args_of("( ( word ) ) "), text = args_of("( ( 5 ) ) "),
+                     none = args_of("( ) "), word = args_of("( maybe ) ");
     wire_take_opt_rev(&rev);
     wire_take_opt_str(&text);
     wire_take_opt_str(&none);
@@ -231,7 +247,8 @@ static void trouble_within_a_list_is_trouble_of_the_tuple(void **state)
 
 static void properties_are_pairs_of_strings(void **state)
 {
-    struct wire_args args = args_of("( ( ( 1:a 1:x ) ( 1:b 0: ) ) ) "), half = args_of("( ( ( 1:a ) ) ) "), flat = args_of("( ( 1:a 1:x ) ) ");
+    struct wire_args args = args_of("( ( ( 1:a 1:x ) ( 1:b 0: ) ) ) "),
+                     half = args_of("( ( ( 1:a ) ) ) "), flat = args_of("( ( 1:a 1:x ) ) ");
     size_t n;
     struct prop *props = wire_take_props(&n, &args, arena);
     assert_ok(wire_args_check(&args));
