@@ -112,6 +112,30 @@ bool rep_same_text(const struct rep *a, const struct rep *b)
            !(a->has_sha1 && b->has_sha1 && memcmp(a->sha1, b->sha1, SHA1_SIZE) != 0);
 }
 
+void noderev_md5(uint8_t md5[MD5_SIZE], const struct noderev *noderev)
+{
+    if (noderev->has_text)
+        memcpy(md5, noderev->text.md5, MD5_SIZE);
+    else
+        md5_of(md5, S(""));
+}
+
+struct str noderev_md5_hex(const struct noderev *noderev, struct arena *arena)
+{
+    uint8_t md5[MD5_SIZE];
+    char *hex = arena_alloc(arena, 2 * MD5_SIZE);
+    noderev_md5(md5, noderev);
+    num_hex(hex, md5, MD5_SIZE);
+    return str_make(hex, 2 * MD5_SIZE);
+}
+
+bool noderev_same_text(const struct noderev *a, const struct noderev *b)
+{
+    if (!a->has_text || !b->has_text)
+        return (a->has_text ? a->text.expanded : 0) == (b->has_text ? b->text.expanded : 0);
+    return rep_same(&a->text, &b->text) || rep_same_text(&a->text, &b->text);
+}
+
 /* ---- node-revisions ---- */
 
 enum field {

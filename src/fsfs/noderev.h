@@ -61,6 +61,11 @@ void rep_format(struct buf *out, const struct rep *rep, int format, bool is_dir_
                 bool is_props);
 /* Same stored bytes and uniquifier: what "contents changed?" means. */
 bool rep_same(const struct rep *a, const struct rep *b);
+/* The MD5 of a file's text; a file that was never given one has the empty text. */
+void noderev_md5(uint8_t md5[MD5_SIZE], const struct noderev *noderev);
+struct str noderev_md5_hex(const struct noderev *noderev, struct arena *arena);
+/* Have two files the same text, as far as checksums tell? */
+bool noderev_same_text(const struct noderev *a, const struct noderev *b);
 /* The same fulltext as far as checksums tell: by expanded size and md5 (and sha1 where both have
  * it). */
 bool rep_same_text(const struct rep *a, const struct rep *b);

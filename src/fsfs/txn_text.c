@@ -360,10 +360,7 @@ static struct err *check_base(struct txn *txn, const struct txn_step *step, cons
         return NULL;
     if (step->node)
         TRY(txn_collect_node(txn, step->node));
-    if (step->nr->has_text)
-        memcpy(now, step->nr->text.md5, MD5_SIZE);
-    else
-        md5_of(now, S(""));
+    noderev_md5(now, step->nr);
     if (memcmp(now, base_md5, MD5_SIZE) == 0 || memcmp(now, unknown, MD5_SIZE) == 0)
         return NULL;
     return checksum_mismatch(base_md5, now, MD5_SIZE, "Base checksum mismatch on '%.*s'",

@@ -248,11 +248,7 @@ static struct err *check_unsent_text(struct commit_edit *ce, struct str path,
     TRY(txn_find(&node, ce->txn, path));
     if (!node)
         return out_of_date(path, NODE_FILE);
-    const struct noderev *noderev = txn_node_noderev(node);
-    if (noderev->has_text)
-        memcpy(actual, noderev->text.md5, MD5_SIZE);
-    else
-        md5_of(actual, S(""));
+    noderev_md5(actual, txn_node_noderev(node));
     if (memcmp(actual, md5, MD5_SIZE) == 0)
         return NULL;
     return checksum_mismatch(md5, actual, MD5_SIZE,

@@ -269,13 +269,6 @@ struct err *file_revs_open(struct file_revs **out, struct fsfs *fs, struct str p
 
 /* ---- entries ---- */
 
-static bool same_text(const struct noderev *a, const struct noderev *b)
-{
-    if (!a->has_text || !b->has_text)
-        return noderev_size(a) == noderev_size(b);
-    return rep_same(&a->text, &b->text) || rep_same_text(&a->text, &b->text);
-}
-
 static struct err *side_load(struct side *side, struct fsfs *fs, const struct path_rev *entry)
 {
     struct tree tree;
@@ -313,7 +306,7 @@ struct err *file_revs_next(bool *more, struct file_rev *out, struct file_revs *c
     /* Clients that blame with merges count on a delta, if an empty one, wherever the path changes.
      */
     out->has_delta = !before->node || (c->include_merged && !str_eq(before->path, c->now->path)) ||
-                     !same_text(before->node, c->now->node);
+                     !noderev_same_text(before->node, c->now->node);
     c->has_delta = out->has_delta;
     return NULL;
 }

@@ -9,7 +9,6 @@
 #include "repo/replay.h"
 
 #include "base/map.h"
-#include "base/num.h"
 #include "base/path.h"
 #include "fsfs/changes.h"
 #include "repo/edit_queue.h"
@@ -119,18 +118,6 @@ static struct err *find_base(struct node *out, bool *found, struct tree *tree, s
     return tree_find(out, found, tree, base_path, r->step);
 }
 
-static struct str md5_of_node(const struct node *node, struct arena *arena)
-{
-    uint8_t md5[MD5_SIZE];
-    char *hex = arena_alloc(arena, 2 * MD5_SIZE);
-    if (node->noderev->has_text)
-        memcpy(md5, node->noderev->text.md5, MD5_SIZE);
-    else
-        md5_of(md5, S(""));
-    num_hex(hex, md5, MD5_SIZE);
-    return str_make(hex, 2 * MD5_SIZE);
-}
-
 static struct err *push_props(struct replay *r, bool is_dir, uint64_t number,
                               const struct node *node, const struct tree *base_tree,
                               const struct node *base)
@@ -181,7 +168,7 @@ static struct err *push_text(struct replay *r, uint64_t number, const struct nod
 {
     struct edit_event event = make_for(EDIT_TEXT_BEGIN, number);
     if (base && r->params.send_deltas)
-        event.md5 = md5_of_node(base, r->step);
+        event.md5 = noderev_md5_hex(base->noderev, r->step);
     edit_queue_push(&r->queue, event);
     if (r->params.send_deltas) {
         struct text_delta *delta;
@@ -199,7 +186,7 @@ static struct err *push_text(struct replay *r, uint64_t number, const struct nod
 static void push_close_file(struct replay *r, uint64_t number, const struct node *node)
 {
     struct edit_event event = make_for(EDIT_CLOSE_FILE, number);
-    event.md5 = md5_of_node(node, r->step);
+    event.md5 = noderev_md5_hex(node->noderev, r->step);
     edit_queue_push(&r->queue, event);
 }
 

@@ -4,7 +4,6 @@
  * The comparison walks both trees at once. A folder at work is a frame on a stack; a step handles
  * one entry of the topmost frame and queues its events; when the queue is empty the next step is
  * taken. */
-#include "base/num.h"
 #include "base/path.h"
 #include "fsfs/dir.h"
 #include "fsfs/locks.h"
@@ -175,25 +174,6 @@ static struct err *push_props(struct report_edit *r, bool is_dir, uint64_t node,
 
 /* ---- files ---- */
 
-static bool same_text(const struct noderev *s, const struct noderev *t)
-{
-    if (!s->has_text || !t->has_text)
-        return noderev_size(s) == noderev_size(t);
-    return rep_same(&s->text, &t->text) || rep_same_text(&s->text, &t->text);
-}
-
-static struct str md5_hex(struct report_edit *r, const struct noderev *noderev)
-{
-    uint8_t md5[MD5_SIZE];
-    char *hex = arena_alloc(r->step, 2 * MD5_SIZE);
-    if (noderev->has_text)
-        memcpy(md5, noderev->text.md5, MD5_SIZE);
-    else
-        md5_of(md5, S(""));
-    num_hex(hex, md5, MD5_SIZE);
-    return str_make(hex, 2 * MD5_SIZE);
-}
-
 static struct err *push_text(struct report_edit *r, uint64_t node, const struct noderev *s,
                              const struct noderev *t)
 {
@@ -201,7 +181,7 @@ static struct err *push_text(struct report_edit *r, uint64_t node, const struct 
     struct edit_event event = edit_event_make(EDIT_TEXT_BEGIN);
     event.node = node;
     if (s)
-        event.md5 = md5_hex(r, s);
+        event.md5 = noderev_md5_hex(s, r->step);
     push(r, event);
     if (params->text_deltas) {
         struct text_delta *delta;
@@ -227,11 +207,11 @@ static struct err *push_file(struct report_edit *r, const struct pair *at, const
     const struct noderev *t;
     TRY(noderev_of(&t, r, &at->t));
     TRY(push_props(r, false, node, at, s, t));
-    if (!s || !same_text(s, t))
+    if (!s || !noderev_same_text(s, t))
         TRY(push_text(r, node, s, t));
     struct edit_event event = edit_event_make(EDIT_CLOSE_FILE);
     event.node = node;
-    event.md5 = md5_hex(r, t);
+    event.md5 = noderev_md5_hex(t, r->step);
     push(r, event);
     return NULL;
 }

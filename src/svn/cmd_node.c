@@ -91,15 +91,8 @@ struct err *cmd_get_file(struct session *s, struct wire_args *args)
     TRY(tree_node(&node, &tree, path, s->request));
     if (node.noderev->kind != NODE_FILE)
         return err_make(E_FS_NOT_FILE, "Attempted to get checksum of a *non*-file node");
-    uint8_t md5[MD5_SIZE];
-    char hex[2 * MD5_SIZE];
-    if (node.noderev->has_text)
-        memcpy(md5, node.noderev->text.md5, MD5_SIZE);
-    else
-        md5_of(md5, S(""));
-    num_hex(hex, md5, MD5_SIZE);
     TRY(wire_begin_success(s->conn));
-    TRY(wire_opt_str(s->conn, str_make(hex, sizeof hex)));
+    TRY(wire_opt_str(s->conn, noderev_md5_hex(node.noderev, s->request)));
     TRY(wire_number(s->conn, (uint64_t)rev));
     TRY(want_props ? send_node_props(s, &tree, &node) : wire_raw(s->conn, S("( ) ")));
     if (want_iprops)
