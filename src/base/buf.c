@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/num.h"
-#include "base/thread.h"
-#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,21 +40,6 @@ char *mem_strdup(const char *s)
 {
     size_t n = strlen(s) + 1;
     return memcpy(mem_alloc(n), s, n);
-}
-
-void mem_setup(void)
-{
-    enum {
-        MMAP_FROM =
-            32 << 20, /* larger blocks come and go by themselves; the most that glibc takes */
-        KEEP_FREE = 64 << 20, /* bytes at a heap's end that stay */
-        GROW_BY = 1 << 20,
-    };
-    mallopt(M_MMAP_THRESHOLD, MMAP_FROM);
-    mallopt(M_TRIM_THRESHOLD, KEEP_FREE);
-    mallopt(M_TOP_PAD, GROW_BY);
-    /* What one thread frees the next should find, so not eight heaps for each core. */
-    mallopt(M_ARENA_MAX, 2 * (int)cpu_count());
 }
 
 void buf_free(struct buf *buf)

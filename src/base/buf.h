@@ -45,9 +45,4 @@ void *mem_zalloc(size_t n) __attribute__((returns_nonnull, malloc));
 void *mem_realloc(void *p, size_t n) __attribute__((returns_nonnull));
 char *mem_strdup(const char *s) __attribute__((returns_nonnull));
 
-/* First thing in a program: freed memory is kept for the next request, not given back to the
- * system, since having its pages made and zeroed again costs more than all else that an allocation
- * does. */
-void mem_setup(void);
-
 #endif

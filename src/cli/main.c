@@ -9,6 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What jemalloc, where we are built with it, reads at the start: memory in large pages. Most of
+ * what is allocated is the cache, which only grows until it is full; with small pages taking them
+ * costs more than filling them. */
+extern const char *malloc_conf;
+const char *malloc_conf = "thp:always,metadata_thp:always";
+
 static const struct opt_spec option_table[] = {
     {OPT_TRANSACTION, "transaction", 't', true, "the transaction called ARG"},
     {OPT_REVISION, "revision", 'r', true, "revision ARG: N, HEAD, {DATE}, or a range X:Y"},
@@ -340,7 +346,6 @@ int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
     const char *prog = slash ? slash + 1 : argv[0];
-    mem_setup();
     signal(SIGPIPE,
            SIG_IGN); /* a closed pipe or connection is an error value, not the end of the process */
     signal(SIGXFSZ, SIG_IGN);
