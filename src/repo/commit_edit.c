@@ -22,6 +22,7 @@ struct commit_edit {
     struct commit_params params; /* views of the caller, who outlives us */
     struct txn *txn;
     char *txn_name;
+    bool has_root;
     struct edit_node **nodes; /* by number */
     size_t node_cap;
     struct arena *scratch;
@@ -139,6 +140,7 @@ static struct err *add_copy(struct commit_edit *ce, const struct edit_event *eve
     if (event->copy_rev == REV_NONE)
         return err_make(E_FS_GENERAL, "Got source path but no source revision for '%.*s'",
                         STR(path));
+    TRY(fsfs_check_revision(ce->repo->fs, event->copy_rev));
     TRY(look(&kind, &created, ce, path));
     if (kind != NODE_NONE && !parent->was_copied)
         return out_of_date(path, kind);
@@ -193,6 +195,7 @@ static struct err *on_open_root(struct commit_edit *ce, const struct edit_event 
     if (kind != NODE_DIR)
         return err_make(E_FS_NOT_FOUND, "Path '%.*s' not present", STR(ce->params.base_path));
     add_node(ce, event->node, ce->params.base_path, event->rev, false);
+    ce->has_root = true;
     return NULL;
 }
 
@@ -407,9 +410,11 @@ static void strip_ephemeral(struct commit_edit *ce, struct arena *arena)
         txn_set_revprop(ce->txn, names[i], NULL);
 }
 
-/* A text that was begun and not ended makes no file. */
-static struct err *need_whole_texts(const struct commit_edit *ce)
+/* An edit that never began changes nothing; a text that was begun and not ended makes no file. */
+static struct err *check_complete(const struct commit_edit *ce)
 {
+    if (!ce->has_root)
+        return err_make(E_REPOS_BAD_ARGS, "The edit has no root");
     for (size_t i = 0; i < ce->node_cap; i++)
         if (ce->nodes[i] && ce->nodes[i]->text)
             return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "The text of '%.*s' has no end",
@@ -424,7 +429,7 @@ static struct err *commit_now(struct commit_result *out, struct commit_edit *ce,
                                      .user = ce->params.user,
                                      .tokens = ce->params.lock_tokens,
                                      .token_count = ce->params.lock_token_count};
-    TRY(need_whole_texts(ce));
+    TRY(check_complete(ce));
     TRY(run_pre_commit(ce, arena));
     strip_ephemeral(ce, arena);
     const struct str *author = txn_revprop(ce->txn, S("svn:author"));

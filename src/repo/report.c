@@ -73,7 +73,7 @@ static struct err *check_said(struct report *r, struct str path, revnum rev, enu
 {
     if (!r->root.reported && path.n)
         return err_make(E_REPOS_BAD_REVISION_REPORT,
-                        "The first report must be about the top level, not '%.*s'", STR(path));
+                        "Invalid report for top level of working copy");
     if (depth == DEPTH_UNKNOWN)
         return err_make(E_REPOS_BAD_ARGS, "Unsupported report depth '%.*s'",
                         STR(depth_word(depth)));

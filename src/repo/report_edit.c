@@ -644,8 +644,7 @@ struct err *report_finish(struct edit_source **out, struct report *report)
     r->view = revprop_view_new(r->fs, r->stack);
     struct err *err = NULL;
     if (!report->root.reported)
-        err = err_make(E_REPOS_NO_DATA_FOR_REPORT,
-                       "No data for the report: no set-path for the top level");
+        err = err_make(E_REPOS_BAD_REVISION_REPORT, "Invalid report for top level of working copy");
     if (!err)
         err = start(r);
     if (err) {

@@ -182,5 +182,5 @@ struct err *auth_require(struct session *s, enum access_level level, struct str 
     }
     session_log(s, "Authorization Failed %s %.*s", level == ACCESS_LEVEL_WRITE ? "write" : "read",
                 STR(log_path(s, path)));
-    return err_make(E_RA_NOT_AUTHORIZED, "%s", "");
+    return err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
 }

@@ -121,7 +121,7 @@ struct err *cmd_get_location_segments(struct session *s, struct wire_args *args)
     session_log(s, "get-location-segments %.*s@%lld r%lld:%lld", STR(log_path(s, path)),
                 (long long)peg, (long long)start, (long long)end);
     if (!err && (end > start || start > peg))
-        err = err_make(E_INCORRECT_PARAMS,
+        err = err_make(E_FS_NO_SUCH_REVISION,
                        "Revisions of location segments must fall from peg over start to end: "
                        "r%lld, r%lld, r%lld",
                        (long long)peg, (long long)start, (long long)end);

@@ -205,7 +205,7 @@ struct err *cmd_get_locks(struct session *s, struct wire_args *args)
     enum depth depth;
     TRY(wire_args_check(args));
     if (!depth_parse(&depth, word) || depth == DEPTH_UNKNOWN || depth == DEPTH_EXCLUDE)
-        return err_make(E_INCORRECT_PARAMS, "Invalid 'depth' specified for get-locks request");
+        return err_make(E_INCORRECT_PARAMS, "Invalid 'depth' specified in get-locks request");
     TRY(session_path(&path, s, relative));
     TRY(auth_trivial(s));
     session_log(s, "get-locks %.*s", STR(log_path(s, path)));

@@ -233,7 +233,7 @@ struct err *cmd_stat(struct session *s, struct wire_args *args)
     if (found) {
         TRY(wire_open(s->conn));
         TRY(wire_word(s->conn, node_kind_word(info.kind)));
-        TRY(wire_number(s->conn, info.size));
+        TRY(wire_number(s->conn, info.kind == NODE_FILE ? info.size : UINT64_MAX));
         TRY(wire_bool(s->conn, info.has_props));
         TRY(wire_number(s->conn, (uint64_t)info.created_rev));
         TRY(wire_opt_str(s->conn, info.date));
@@ -252,6 +252,8 @@ static struct err *send_listed(struct session *s, const struct dirent_info *info
     TRY(wire_open(conn));
     TRY(wire_str(conn, info->path));
     TRY(wire_word(conn, node_kind_word(fields & DIRENT_KIND ? info->kind : NODE_UNKNOWN)));
+    if (!(fields & ~DIRENT_KIND))
+        return wire_close(conn); /* what is all empty may be left out */
     TRY(wire_open(conn));
     if (fields & DIRENT_SIZE)
         TRY(wire_number(conn, info->kind == NODE_FILE ? info->size : UINT64_MAX));

@@ -68,8 +68,9 @@ struct err *cmd_change_rev_prop2(struct session *s, struct wire_args *args)
     args->malformed |= belief.malformed;
     TRY(wire_args_check(args));
     if (dont_care && previous.p)
-        return err_make(E_INCORRECT_PARAMS,
-                        "Previous value given and 'dont-care' set for revprop '%.*s'", STR(name));
+        return err_make(
+            E_INCORRECT_PARAMS,
+            "'previous-value' and 'dont-care' cannot both be set in 'change-rev-prop2' request");
     const struct str *expected = previous.p ? &previous : NULL;
     return change(s, rev, name, value, dont_care ? NULL : &expected);
 }

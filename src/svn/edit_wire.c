@@ -116,14 +116,23 @@ void edit_decoder_free(struct edit_decoder *decoder)
     map_free(decoder->nodes, NULL);
 }
 
+/* What the map holds for a node: never 0. */
+static uintptr_t mark_of(uint64_t number, bool is_file)
+{
+    return (uintptr_t)((number + 1) << 1 | is_file);
+}
+
 static struct err *find_token(uint64_t *number, const struct edit_decoder *decoder,
-                              struct str token)
+                              struct str token, bool is_file)
 {
     uintptr_t found = (uintptr_t)map_get(decoder->nodes, token);
     if (!found)
         return err_make(E_RA_SVN_MALFORMED_DATA, "Editor command for '%.*s', which is not open",
                         STR(token));
-    *number = found - 1;
+    if ((found & 1) != is_file)
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Editor command for '%.*s', which is a %s",
+                        STR(token), is_file ? "folder" : "file");
+    *number = (found >> 1) - 1;
     return NULL;
 }
 
@@ -132,10 +141,10 @@ static bool closes(enum edit_kind kind)
     return kind == EDIT_CLOSE_DIR || kind == EDIT_CLOSE_FILE;
 }
 
-static uint64_t new_token(struct edit_decoder *decoder, struct str token)
+static uint64_t new_token(struct edit_decoder *decoder, struct str token, bool is_file)
 {
     uint64_t number = decoder->next++;
-    map_put(decoder->nodes, token, (void *)(uintptr_t)(number + 1));
+    map_put(decoder->nodes, token, (void *)mark_of(number, is_file));
     return number;
 }
 
@@ -172,14 +181,14 @@ static struct err *decode_field(struct edit_event *event, struct str *opened, ch
         event->path = wire_take_str(args);
         return path_is_relative(event->path)
                    ? NULL
-                   : err_make(E_RA_SVN_MALFORMED_DATA, "Path '%.*s' is not relative",
-                              STR(event->path));
+                   : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(event->path));
     case 'P':
     case 'n':
         text = wire_take_str(args);
-        return args->malformed
-                   ? NULL
-                   : find_token(field == 'P' ? &event->parent : &event->node, decoder, text);
+        if (args->malformed)
+            return NULL;
+        return field == 'P' ? find_token(&event->parent, decoder, text, false)
+                            : find_token(&event->node, decoder, text, names_file(event->kind));
     case 'N':
         *opened = wire_take_str(args);
         return NULL;
@@ -228,7 +237,7 @@ struct err *edit_decode(struct edit_event *event, struct edit_decoder *decoder, 
         TRY(decode_field(event, &opened, *field, decoder, &args, arena));
     TRY(wire_args_check(&args));
     if (opened.p)
-        event->node = new_token(decoder, opened);
+        event->node = new_token(decoder, opened, names_file(event->kind));
     if (closes(event->kind))
         map_remove(decoder->nodes, args.items[0].text);
     return NULL;

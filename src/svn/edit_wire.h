@@ -15,7 +15,7 @@ struct err *edit_encode(struct conn *conn, const struct edit_event *event);
 
 /* The peer's tokens, which are opaque, and the numbers that stand for them. */
 struct edit_decoder {
-    struct map *nodes; /* token to number + 1, as a pointer */
+    struct map *nodes; /* token to number and kind, as a pointer */
     uint64_t next;
     struct str root_url; /* decoded; what copy sources must begin with */
 };
@@ -23,8 +23,9 @@ void edit_decoder_init(struct edit_decoder *decoder, struct str root_url);
 void edit_decoder_free(struct edit_decoder *decoder);
 
 /* The event that COMMAND with PARAMS means; views into PARAMS or ARENA. E_RA_SVN_UNKNOWN_CMD
- * "Unknown editor command 'x'"; E_RA_SVN_MALFORMED_DATA, also for tokens that nobody opened;
- * E_FS_GENERAL for a copy source in another repository. */
+ * "Unknown editor command 'x'"; E_RA_SVN_MALFORMED_DATA, also for tokens that nobody opened, or
+ * opened as the other kind; E_FS_PATH_SYNTAX; E_FS_GENERAL for a copy source in another repository.
+ */
 struct err *edit_decode(struct edit_event *event, struct edit_decoder *decoder, struct str command,
                         const struct wire_item *params, struct arena *arena);
 

@@ -88,10 +88,9 @@ bool is_fatal(const struct err *err)
 
 struct err *session_path(struct str *out, const struct session *s, struct str relative)
 {
-    if (relative.n && relative.p[0] == '/')
-        *out = path_canonicalize(relative, s->request);
-    else
-        *out = path_join(s->path, relative, s->request);
+    struct str clean = path_canonicalize(relative, s->request);
+    *out = relative.n && relative.p[0] == '/' ? clean
+                                              : path_join(s->path, str_skip(clean, 1), s->request);
     if (!path_is_canonical(*out))
         return err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(relative));
     return path_check_bytes(*out);
@@ -104,7 +103,7 @@ struct err *session_url_path(struct str *out, const struct session *s, struct st
         return err_make(E_BAD_URL, "Bad escape in URL '%.*s'", STR(url));
     rest = str_skip(decoded, s->root_url_decoded.n);
     if (!str_starts(decoded, s->root_url_decoded) || (rest.n && rest.p[0] != '/'))
-        return err_make(E_RA_ILLEGAL_URL, "'%.*s'\nis not the same repository as\n'%.*s'", STR(url),
+        return err_make(E_RA_ILLEGAL_URL, "'%.*s' is not the same repository as '%.*s'", STR(url),
                         STR(s->root_url));
     *out = rest.n ? path_canonicalize(rest, s->request) : S("/");
     return path_is_canonical(*out)

@@ -85,6 +85,20 @@ static void tokens_that_nobody_opened_are_refused(void **state)
     assert_err(decode(&event, "( close-dir ( 1:d ) ) "), E_RA_SVN_MALFORMED_DATA, "'d'");
 }
 
+static void files_are_no_folders(void **state)
+{
+    struct edit_event event;
+    open_root();
+    assert_ok(decode(&event, "( open-file ( 1:f 1:r 1:c ( 2 ) ) ) "));
+    assert_err(decode(&event, "( close-dir ( 1:c ) ) "), E_RA_SVN_MALFORMED_DATA,
+               "'c', which is a file");
+    assert_err(decode(&event, "( add-file ( 3:f/g 1:c 1:d ( ) ) ) "), E_RA_SVN_MALFORMED_DATA,
+               "'c', which is a file");
+    assert_err(decode(&event, "( apply-textdelta ( 1:r ( ) ) ) "), E_RA_SVN_MALFORMED_DATA,
+               "'r', which is a folder");
+    assert_ok(decode(&event, "( close-file ( 1:c ( ) ) ) "));
+}
+
 static void a_token_may_be_used_again(void **state)
 {
     struct edit_event event;
@@ -127,9 +141,7 @@ static void paths_that_lead_elsewhere_are_refused(void **state)
     open_root();
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct str command = arena_printf(arena, "( delete-entry ( %s ( ) 1:r ) ) ", paths[i]);
-        struct err *err = decode(&event, command.p);
-        assert_non_null(err);
-        err_free(err);
+        assert_err(decode(&event, command.p), E_FS_PATH_SYNTAX, "is not canonical");
     }
 }
 
@@ -209,6 +221,7 @@ int main(void)
         T(tokens_are_opaque_and_become_numbers),
         T(tokens_of_what_is_closed_are_refused),
         T(tokens_that_nobody_opened_are_refused),
+        T(files_are_no_folders),
         T(a_token_may_be_used_again),
         T(a_copy_source_is_a_url_of_this_repository),
         T(a_copy_source_of_another_repository_is_refused),
