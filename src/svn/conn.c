@@ -22,7 +22,6 @@ struct conn {
     struct buf out;
     bool holding;
     size_t hold_from; /* where in OUT the held bytes begin */
-    struct conn_layer *layer;
     uint64_t request_limit, request_bytes;
     uint64_t response_limit, response_bytes;
     int failed; /* errno of the first I/O error, or EPIPE for the end of input */
@@ -42,18 +41,9 @@ void conn_free(struct conn *conn)
 {
     if (!conn)
         return;
-    if (conn->layer)
-        conn->layer->close(conn->layer);
     buf_free(&conn->in);
     buf_free(&conn->out);
     free(conn);
-}
-
-struct err *conn_set_layer(struct conn *conn, struct conn_layer *layer)
-{
-    TRY(conn_flush(conn));
-    conn->layer = layer;
-    return NULL;
 }
 
 static struct err *closed_error(void)
@@ -73,27 +63,19 @@ static struct err *fail(struct conn *conn, int errnum)
     return failed_error(conn);
 }
 
-/* One read into the input buffer, through the layer. Waits. */
+/* One read into the input buffer. Waits. */
 static struct err *fill(struct conn *conn)
 {
     if (conn->in_at == conn->in.n)
         conn->in_at = conn->in.n = 0;
-    char wire[IN_BUFFER];
-    bool layered = conn->layer;
     buf_reserve(&conn->in, IN_BUFFER);
     ssize_t got;
     do
-        got = read(conn->in_fd, layered ? wire : conn->in.p + conn->in.n, IN_BUFFER);
+        got = read(conn->in_fd, conn->in.p + conn->in.n, IN_BUFFER);
     while (got < 0 && errno == EINTR);
     if (got <= 0)
         return fail(conn, got == 0 ? EPIPE : errno);
-    if (!layered) {
-        conn->in.n += (size_t)got;
-        return NULL;
-    }
-    struct str plain;
-    TRY(conn->layer->decode(&plain, conn->layer, str_make(wire, (size_t)got)));
-    buf_str(&conn->in, plain);
+    conn->in.n += (size_t)got;
     return NULL;
 }
 
@@ -147,7 +129,7 @@ struct err *conn_read(struct conn *conn, void *to, size_t n)
     TRY(count_request(conn, n));
     while (n) {
         size_t held = conn->in.n - conn->in_at;
-        if (held == 0 && n >= IN_BUFFER && !conn->layer && !conn->failed)
+        if (held == 0 && n >= IN_BUFFER && !conn->failed)
             return read_direct(conn, at, n);
         struct str have;
         TRY(conn_peek(&have, conn));
@@ -197,29 +179,13 @@ static struct err *write_pair(struct conn *conn, struct str first, struct str se
     return NULL;
 }
 
-static struct err *write_layered(struct conn *conn, struct str plain)
-{
-    while (plain.n) {
-        struct str part = plain, wire;
-        if (part.n > conn->layer->max_plain)
-            part.n = conn->layer->max_plain;
-        TRY(conn->layer->encode(&wire, conn->layer, part));
-        TRY(write_pair(conn, wire, S("")));
-        plain = str_skip(plain, part.n);
-    }
-    return NULL;
-}
-
 static struct err *send(struct conn *conn, struct str direct)
 {
     struct str held = buf_view(&conn->out);
     conn->out.n = 0; /* also after an error: nothing is sent twice */
     if (conn->failed)
         return failed_error(conn);
-    if (!conn->layer)
-        return write_pair(conn, held, direct);
-    TRY(write_layered(conn, held));
-    return write_layered(conn, direct);
+    return write_pair(conn, held, direct);
 }
 
 struct err *conn_write(struct conn *conn, const void *p, size_t n)
@@ -266,8 +232,6 @@ struct err *conn_flush(struct conn *conn)
 /* As much as a descriptor that poll calls writable takes without waiting. */
 static struct err *write_some(struct conn *conn)
 {
-    if (conn->layer)
-        return conn_flush(conn); /* its packets go out whole */
     size_t part = conn->out.n < PIPE_BUF ? conn->out.n : PIPE_BUF;
     ssize_t put = write(conn->out_fd, conn->out.p, part);
     if (put < 0 && errno != EINTR)

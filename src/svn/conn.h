@@ -21,18 +21,6 @@ struct conn;
 struct conn *conn_new(int in_fd, int out_fd);
 void conn_free(struct conn *conn);
 
-/* What lies between the buffers and the descriptors, where a security layer was negotiated
- * (auth_sasl.c): ENCODE and DECODE turn bytes into bytes of the layer; both set *OUT to memory of
- * their own, valid until their next call. */
-struct conn_layer {
-    struct err *(*encode)(struct str *out, struct conn_layer *self, struct str plain);
-    struct err *(*decode)(struct str *out, struct conn_layer *self, struct str wire);
-    void (*close)(struct conn_layer *self);
-    size_t max_plain; /* most bytes that ENCODE takes at once */
-};
-struct err *conn_set_layer(struct conn *conn,
-                           struct conn_layer *layer); /* flushes first; the connection owns it */
-
 /* ---- reading ---- */
 
 /* The bytes at hand (at least one, at most what is buffered); waits where there are none, after
