@@ -10,6 +10,7 @@
 #include "fsfs/revprops.h"
 #include "repo/dump_node.h"
 #include "repo/mergeinfo.h"
+#include "repo/read_ahead.h"
 #include "repo/walk_order.h"
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -433,21 +434,32 @@ static void forget_open_dirs(struct dumper *d)
         map_free(d->top->deleted, NULL);
 }
 
+static struct err *put_revisions(struct dumper *d, struct read_ahead *ahead)
+{
+    const struct dump_params *params = d->params;
+    struct arena_mark start = arena_mark(d->arena);
+    for (d->rev = params->start; d->rev <= params->end; d->rev++) {
+        bool whole = d->rev == params->start && d->rev > 0 && !params->incremental;
+        d->target.deltas = params->deltas && !whole;
+        read_ahead_at(ahead, d->rev);
+        TRY(put_revision(d, whole));
+        arena_rewind(d->arena, start);
+        if (params->progress)
+            TRY(params->progress(params->arg, d->rev, S("")));
+    }
+    return NULL;
+}
+
 static struct err *put_all(struct dumper *d)
 {
     const struct dump_params *params = d->params;
     struct writer *out = d->target.out;
     TRY(writer_printf(out, "SVN-fs-dump-format-version: %d\n\nUUID: %s\n\n", params->deltas ? 3 : 2,
                       d->fs->uuid));
-    struct arena_mark start = arena_mark(d->arena);
-    for (d->rev = params->start; d->rev <= params->end; d->rev++) {
-        bool whole = d->rev == params->start && d->rev > 0 && !params->incremental;
-        d->target.deltas = params->deltas && !whole;
-        TRY(put_revision(d, whole));
-        arena_rewind(d->arena, start);
-        if (params->progress)
-            TRY(params->progress(params->arg, d->rev, S("")));
-    }
+    struct read_ahead *ahead = read_ahead_new(d->fs, params->start, params->end);
+    struct err *err = put_revisions(d, ahead);
+    read_ahead_free(ahead);
+    TRY(err);
     if (d->warned_copy)
         TRY(params->progress(params->arg, params->end,
                              S("0x0000: The range of revisions dumped contained references to copy "

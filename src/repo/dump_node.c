@@ -64,19 +64,12 @@ static bool texts_differ(const struct noderev *a, const struct noderev *b)
     return !rep_same(&a->text, &b->text);
 }
 
-static struct err *props_differ(bool *out, struct fsfs *fs, const struct noderev *a,
-                                const struct noderev *b, struct arena *arena)
+/* So do properties that were set again. */
+static bool props_differ(const struct noderev *a, const struct noderev *b)
 {
-    const struct props *of_a, *of_b;
-    size_t n;
-    *out = false;
-    if (a->has_props && b->has_props && rep_same(&a->props, &b->props))
-        return NULL;
-    TRY(noderev_props(&of_a, fs, a, arena));
-    TRY(noderev_props(&of_b, fs, b, arena));
-    props_diff(&n, of_a, of_b, arena);
-    *out = n > 0;
-    return NULL;
+    if (!a->has_props || !b->has_props)
+        return a->has_props != b->has_props;
+    return !rep_same(&a->props, &b->props);
 }
 
 /* A property block that says what has changed, removals last. */
@@ -268,16 +261,16 @@ static struct err *put_action(struct writer *out, const struct dump_node *node)
 }
 
 /* Which of properties and text the record has. What is new has both. */
-static struct err *decide(struct record *r, struct arena *arena)
+static void decide(struct record *r)
 {
     const struct dump_node *node = r->node;
     bool is_file = node->now->kind == NODE_FILE;
     r->with_props = true;
     r->text.wanted = is_file;
     if (!node->before)
-        return NULL;
+        return;
     r->text.wanted = is_file && texts_differ(node->before, node->now);
-    return props_differ(&r->with_props, r->target->fs, node->before, node->now, arena);
+    r->with_props = props_differ(node->before, node->now);
 }
 
 static struct err *put_content_headers(struct record *r, struct arena *arena)
@@ -312,7 +305,7 @@ static struct err *put_record(struct record *r, struct arena *arena)
     TRY(put_action(out, r->node));
     if (r->node->action == CHANGE_DELETE)
         return writer_write(out, S("\n\n"));
-    TRY(decide(r, arena));
+    decide(r);
     if (!r->with_props && !r->text.wanted)
         return writer_write(out, S("\n\n"));
     TRY(put_content_headers(r, arena));
