@@ -22,7 +22,7 @@ compare_dumps() { # compare_dumps NAME DIR
         "$VARVE" dump "$dir" $options >"$T/got.dump" 2>"$T/got.err"
         is "$name: exit status of dump $options" $? $wanted
         same "$name: dump $options" "$T/got.dump" "$T/wanted.dump"
-        sed -i 's/^varve: /svnadmin: /' "$T/got.err"
+        sed -i "s/^varve: /svnadmin: /; s/Try 'varve help'/Try 'svnadmin help'/" "$T/got.err"
         same "$name: messages of dump $options" "$T/got.err" "$T/wanted.err"
     done <<END
 
