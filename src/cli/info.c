@@ -46,7 +46,8 @@ struct err *tool_youngest(const struct tool_call *call)
     TRY(tool_open(&repo, call, NULL));
     struct err *err = fsfs_youngest(&youngest, repo->fs);
     if (!err)
-        printf("%lld\n", (long long)youngest);
+        printf("%lld%s", (long long)youngest,
+               command_line_has(call->line, OPT_NO_NEWLINE) ? "" : "\n");
     repo_close(repo);
     return err;
 }

@@ -53,6 +53,7 @@ static const struct opt_spec option_table[] = {
     {OPT_CONFIG_DIR, "config-dir", 0, true, "accepted; creating needs no user configuration"},
     {OPT_BDB_TXN_NOSYNC, "bdb-txn-nosync", 0, false, "accepted; concerns Berkeley DB only"},
     {OPT_BDB_LOG_KEEP, "bdb-log-keep", 0, false, "accepted; concerns Berkeley DB only"},
+    {OPT_NO_NEWLINE, "no-newline", 0, false, "no line end after the number"},
     {OPT_MEMORY, "memory-cache-size", 'M', true,
      "let the cache grow to ARG MB; by default it fits itself\nto the machine"},
     {OPT_HELP, "help", 'h', false, "show this help"},
@@ -136,7 +137,7 @@ static const struct tool tools[] = {
      1,
      "REPOS_PATH",
      "Print the number of the youngest revision.",
-     {0}},
+     {OPT_NO_NEWLINE}},
 };
 enum { TOOL_COUNT = sizeof tools / sizeof *tools };
 

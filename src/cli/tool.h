@@ -46,6 +46,7 @@ enum tool_option {
     OPT_CONFIG_DIR,
     OPT_BDB_TXN_NOSYNC,
     OPT_BDB_LOG_KEEP,
+    OPT_NO_NEWLINE,
 };
 
 enum { TOOL_OPTIONS_MAX = 20 };
