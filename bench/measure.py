@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -69,8 +70,23 @@ def run(command, stdin=None, stdout=subprocess.DEVNULL):
     return Cost(wall=wall, cpu=usage.ru_utime + usage.ru_stime, peak=watch.peak)
 
 
-def syncs_in(trace):
-    """From a trace: how many syncs, and how many waits (syncs that overlap are one wait)."""
+def run_parallel(commands):
+    """Run clients at the same time to their ends; all must succeed."""
+    with tempfile.TemporaryFile() as errors:
+        clients = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                    stderr=errors) for command in commands]
+        for client in clients:
+            client.wait()
+        for client in clients:
+            if client.returncode != 0:
+                errors.seek(0)
+                raise RuntimeError(f"{' '.join(client.args)}: exit {client.returncode}: "
+                                   + errors.read()[-500:].decode(errors="replace"))
+
+
+def syncs_in(trace, since=0):
+    """From a trace: how many syncs began after SINCE, and how many waits (syncs that overlap are
+    one wait)."""
     spans, pending = [], {}
     line_form = re.compile(r"(\d+)\s+([\d.]+) (?:<\.\.\. )?(\w+)(.*)")
     with open(trace, errors="replace") as lines:
@@ -80,24 +96,34 @@ def syncs_in(trace):
                 continue
             pid, at, rest = match[1], float(match[2]), match[4]
             if rest.endswith("<unfinished ...>"):
-                pending[pid] = at
+                if is_wait(match[3], rest):
+                    pending[pid] = at
             elif "resumed>" in rest:
-                spans.append((pending.pop(pid, at), at))
-            elif took := re.search(r"<([\d.]+)>$", rest):
+                if pid in pending:
+                    spans.append((pending.pop(pid), at))
+            elif is_wait(match[3], rest) and (took := re.search(r"<([\d.]+)>$", rest)):
                 spans.append((at, at + float(took[1])))
+    spans = sorted(span for span in spans if span[0] >= since)
     waits, end = 0, 0
-    for first, last in sorted(spans):
+    for first, last in spans:
         waits += first > end
         end = max(end, last)
     return Cost(syncs=len(spans), waits=waits)
 
 
-def strace_options(trace):
-    return ["strace", "-f", "-ttt", "-T", "-e", f"trace={SYNC_CALLS}", "-o", trace]
+def is_wait(call, arguments):
+    """Not what only asks the kernel to begin writing."""
+    return call != "sync_file_range" or "WAIT" in arguments
+
+
+def strace_command(trace):
+    """A filter in the kernel stops what is traced at syncs alone: otherwise threads that sync side
+    by side would be kept apart by their other calls."""
+    return ["strace", "-f", "--seccomp-bpf", "-ttt", "-T", "-e", f"trace={SYNC_CALLS}", "-o", trace]
 
 
 def run_traced(command, trace, stdin=None):
-    run(strace_options(trace) + command, stdin)
+    run(strace_command(trace) + command, stdin)
     return syncs_in(trace)
 
 
@@ -108,13 +134,14 @@ class Server:
         self.command, self.root = command, root
         self.start()
 
-    def start(self):
+    def start(self, before=()):
+        """BEFORE: a command that runs the server's."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.process = subprocess.Popen(
-            self.command + ["-d", "--foreground", "-r", self.root, "--listen-host", "127.0.0.1",
-                            "--listen-port", str(self.port)], stdin=subprocess.DEVNULL)
+            [*before, *self.command, "-d", "--foreground", "-r", self.root, "--listen-host",
+             "127.0.0.1", "--listen-port", str(self.port)], stdin=subprocess.DEVNULL)
         for _ in range(200):
             if self.process.poll() is not None:
                 break
@@ -152,17 +179,28 @@ class Server:
         wall = time.monotonic() - start
         return Cost(wall=wall, cpu=cpu_of(pid) + children_cpu(pid) - cpu, peak=peak_of(pid))
 
-    def traced(self, work, trace):
-        """The syncs of this server during WORK."""
-        tracer = subprocess.Popen(strace_options(trace) + ["-p", str(self.process.pid)],
-                                  stderr=subprocess.PIPE)
-        tracer.stderr.readline()  # "strace: Process ... attached"
+    def traced(self, prepare, work, trace):
+        """The syncs of this server during WORK, which is given what PREPARE returns. It is begun
+        anew for this."""
+        self.stop()
+        self.start(before=strace_command(trace))
         try:
-            work()
+            prepared = prepare()
+            since = time.time()
+            work(prepared)
         finally:
-            tracer.send_signal(signal.SIGINT)
-            tracer.communicate()
-        return syncs_in(trace)
+            pid = self.process.pid
+            with open(f"/proc/{pid}/task/{pid}/children") as children:
+                os.kill(int(children.read().split()[0]), signal.SIGTERM)
+            self.process.wait()
+            self.start()
+        return syncs_in(trace, since)
+
+
+def end_on_signals():
+    """SIGTERM and SIGHUP end this program as Ctrl-C does: what it has begun is taken down."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
 
 
 def can_trace():
@@ -187,7 +225,7 @@ def machine(work):
     with open("/proc/meminfo") as meminfo:
         memory = int(re.search(r"MemTotal:\s*(\d+)", meminfo.read())[1]) // 1024
     mount = subprocess.run(["findmnt", "-n", "-o", "FSTYPE,SOURCE", "-T", work],
-                           capture_output=True, text=True).stdout.split()
+                           capture_output=True, text=True).stdout.split()[-2:]
     stock = subprocess.run(["svnadmin", "--version", "-q"], capture_output=True, text=True).stdout
     return (f"{os.cpu_count()} cores of {model[1] if model else os.uname().machine}, {memory} MiB, "
             f"Linux {os.uname().release}, {' on '.join(mount) or 'unknown disk'}; "
