@@ -97,9 +97,10 @@ class Contender:
 class Rows:
     """What the rows stand on, and how each is done."""
 
-    def __init__(self, stock, varve, dump, work, target, slow_program):
+    def __init__(self, stock, varve, dump, work, target, programs):
         self.stock, self.varve, self.dump, self.work, self.target = stock, varve, dump, work, target
-        self.slow_program, self.slow = slow_program, None
+        self.programs, self.slow = programs, None
+        self.slow_program = os.path.join(programs, "slowdisk")
         self.trace = os.path.join(work, "trace")
         self.tracing = can_trace()
 
@@ -262,26 +263,23 @@ class Rows:
     def commits(self, side, committers):
         side.fresh("commits")
         server = side.serving()
-        clients = self.committers(server, committers, COMMITS, "timed")
-        cost = server.measure(lambda: finish(clients))
+        client = self.committer(server, committers, COMMITS, "timed")
+        cost = server.measure(lambda: finish(client))
         cost["each"] = cost["wall"] / (committers * COMMITS)
         if self.tracing:
             each = max(TRACED_COMMITS // committers, 20)
-            traced = server.traced(lambda: self.committers(server, committers, each, "traced"),
+            traced = server.traced(lambda: self.committer(server, committers, each, "traced"),
                                    finish, self.trace)
             cost.update((name, n / (committers * each)) for name, n in traced.items())
         return cost
 
-    def committers(self, server, committers, commits, name):
-        """Clients that are connected and wait for a line to begin."""
-        clients = []
-        for i in range(committers):
-            clients.append(subprocess.Popen(
-                [sys.executable, os.path.join(HERE, "svnclient.py"), "127.0.0.1", str(server.port),
-                 "commits", f"{name}-{i}", str(commits)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE))
-            clients[-1].stdout.readline()
-        return clients
+    def committer(self, server, committers, commits, name):
+        """A process of so many clients that are connected and wait for a line to begin."""
+        client = subprocess.Popen(
+            [os.path.join(self.programs, "committer"), "127.0.0.1", str(server.port), "commits",
+             name, str(committers), str(commits)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        client.stdout.readline()
+        return client
 
     def import_file(self, side):
         source = os.path.join(self.work, "import-me")
@@ -357,14 +355,10 @@ def authz_rules(folders, keep):
     return "\n".join(lines) + "\n"
 
 
-def finish(clients):
-    for client in clients:
-        client.stdin.write(b"go\n")
-        client.stdin.flush()
-    for client in clients:
-        client.communicate()
-        if client.returncode != 0:
-            raise RuntimeError("a committer failed")
+def finish(client):
+    client.communicate(b"go\n")
+    if client.returncode != 0:
+        raise RuntimeError("the committers failed")
 
 
 # ---- the rows ------------------------------------------------------------------------------------
