@@ -204,20 +204,25 @@ static int usage(const char *hint, const char *text)
     return 1;
 }
 
+static int print_version(const char *prog, bool as_svnserve, bool quiet)
+{
+    const char *version = as_svnserve ? SUBVERSION_VERSION : VARVE_VERSION;
+    if (quiet) {
+        printf("%s\n", version);
+        return 0;
+    }
+    printf("%s, version %s%s\n\n", prog, version, as_svnserve ? " (varve " VARVE_VERSION ")" : "");
+    printf("Cyrus SASL authentication is available.\n\n");
+    return 0;
+}
+
 static int serve_line(const char *prog, const char *hint, const struct command_line *line)
 {
     bool as_svnserve = strcmp(prog, "svnserve") == 0;
     if (command_line_has(line, 'h'))
         return print_help(prog);
-    if (command_line_has(line, SERVE_OPT_VERSION)) {
-        const char *version = as_svnserve ? SUBVERSION_VERSION : VARVE_VERSION;
-        if (command_line_has(line, 'q'))
-            printf("%s\n", version);
-        else
-            printf("%s, version %s%s\n", prog, version,
-                   as_svnserve ? " (varve " VARVE_VERSION ")" : "");
-        return 0;
-    }
+    if (command_line_has(line, SERVE_OPT_VERSION))
+        return print_version(prog, as_svnserve, command_line_has(line, 'q'));
     struct serve_options options;
     int modes = 0;
     serve_options_init(&options);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repo/server_config.h"
 
+#include "base/num.h"
 #include "base/path.h"
+
+enum { SSF_MIN_DEFAULT = 0, SSF_MAX_DEFAULT = 256 };
 
 static enum access_level level_of(struct str word, bool read_only)
 {
@@ -37,14 +40,33 @@ static struct err *read_passwords(struct server_config *out, const char *path, s
     return err_wrap(err, E_AUTHN_FAILED, "Can't read the password database");
 }
 
+/* The strength of a security layer that KEY asks for. */
+static struct err *read_ssf(uint32_t *out, const struct ini *ini, struct str key, uint32_t fallback)
+{
+    const struct str none = {0};
+    struct str word = ini_get(ini, S("sasl"), key, none);
+    int64_t n = fallback;
+    if (word.p && !num_i64(&n, word))
+        return err_make(E_INCORRECT_PARAMS, "Could not convert '%.*s' into a number", STR(word));
+    if (n < 0 || n > UINT32_MAX)
+        return err_make(E_INCORRECT_PARAMS, "Number '%.*s' is out of range '[0, %u]'", STR(word),
+                        UINT32_MAX);
+    *out = (uint32_t)n;
+    return NULL;
+}
+
+static struct err *read_sasl(struct server_config *out, const struct ini *ini)
+{
+    TRY(ini_get_bool(&out->use_sasl, ini, S("sasl"), S("use-sasl"), false));
+    if (!out->use_sasl)
+        return NULL;
+    TRY(read_ssf(&out->min_ssf, ini, S("min-encryption"), SSF_MIN_DEFAULT));
+    return read_ssf(&out->max_ssf, ini, S("max-encryption"), SSF_MAX_DEFAULT);
+}
+
 /* Protection that is asked for and cannot be given is a reason not to serve at all. */
 static struct err *refuse_unknown_protection(const struct ini *ini)
 {
-    bool use_sasl;
-    TRY(ini_get_bool(&use_sasl, ini, S("sasl"), S("use-sasl"), false));
-    if (use_sasl)
-        return err_make(E_UNSUPPORTED_FEATURE, "SASL authentication is configured for this "
-                                               "repository, but not supported by this server");
     if (ini_get(ini, S("general"), S("authz-db"), S("")).n)
         return err_make(E_UNSUPPORTED_FEATURE, "Path-based authorization is configured for this "
                                                "repository, but not supported by this server");
@@ -66,6 +88,9 @@ struct err *server_config_read(struct server_config *out, const struct repo *rep
     out->realm = ini_get(&ini, general, S("realm"), arena_str(arena, str_of(repo->fs->uuid)));
     out->username_case = case_of(ini_get(&ini, general, S("force-username-case"), S("none")));
     TRY(refuse_unknown_protection(&ini));
+    TRY(read_sasl(out, &ini));
+    if (out->use_sasl)
+        return NULL;
     struct str passwords = ini_get(&ini, general, S("password-db"), S(""));
     return passwords.n ? read_passwords(out, beside(path, passwords, arena), arena) : NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auth.c - who is there, and what may he do: ANONYMOUS, EXTERNAL, CRAM-MD5. */
+/* auth.c - who is there, and what may he do: ANONYMOUS, EXTERNAL, CRAM-MD5; what else there is
+ * comes with SASL (auth_sasl.c). */
 #include "base/date.h"
 #include "base/digest.h"
 #include "base/num.h"
@@ -9,9 +10,6 @@
 #include <unistd.h>
 
 enum mechanism { MECH_ANONYMOUS = 1, MECH_EXTERNAL = 2, MECH_CRAM_MD5 = 4 };
-
-/* After this many wrong passwords on one request the connection ends. */
-enum { ATTEMPTS_MAX = 32 };
 
 static enum access_level level_of_user(const struct session *s)
 {
@@ -48,11 +46,16 @@ static struct err *send_request(struct session *s, unsigned mechanisms)
     return wire_raw(conn, S(") ) "));
 }
 
-static struct err *send_auth_failure(struct session *s, const char *text)
+struct err *auth_send_failure(struct session *s, struct str text)
 {
     TRY(wire_raw(s->conn, S("( failure ( ")));
-    TRY(wire_str(s->conn, str_of(text)));
+    TRY(wire_str(s->conn, text));
     return wire_raw(s->conn, S(") ) "));
+}
+
+struct err *auth_too_many_failures(void)
+{
+    return err_make(E_RA_SVN_CONNECTION_CLOSED, "Too many failed attempts to authenticate");
 }
 
 /* A challenge that nobody has seen before: <nonce.microseconds@host>. */
@@ -88,7 +91,7 @@ static struct err *cram_md5(bool *ok, struct session *s)
     struct str challenge = make_challenge(s->request), user;
     struct wire_item response;
     if (!challenge.p)
-        return send_auth_failure(s, "Internal server error in authentication");
+        return auth_send_failure(s, S("Internal server error in authentication"));
     TRY(wire_raw(s->conn, S("( step ( ")));
     TRY(wire_str(s->conn, challenge));
     TRY(wire_raw(s->conn, S(") ) ")));
@@ -97,7 +100,7 @@ static struct err *cram_md5(bool *ok, struct session *s)
         return err_make(E_RA_SVN_MALFORMED_DATA, "Malformed network data");
     const char *wrong = check_response(&user, s, challenge, response.text);
     if (wrong)
-        return send_auth_failure(s, wrong);
+        return auth_send_failure(s, str_of(wrong));
     s->user = arena_str(s->arena, user);
     *ok = true;
     return wire_success_empty(s->conn);
@@ -107,7 +110,7 @@ static struct err *external(bool *ok, struct session *s, struct str token)
 {
     struct str user = str_of(s->options->tunnel_user);
     if (token.n && !str_eq(token, user))
-        return send_auth_failure(s, "Requested username does not match");
+        return auth_send_failure(s, S("Requested username does not match"));
     s->user = user;
     *ok = true;
     return wire_success_empty(s->conn);
@@ -131,20 +134,33 @@ static struct err *take_answer(bool *ok, struct session *s, unsigned mechanisms)
         return external(ok, s, token);
     if (str_eq(mech, S("CRAM-MD5")) && mechanisms & MECH_CRAM_MD5)
         return cram_md5(ok, s);
-    return send_auth_failure(s, "Must authenticate with listed mechanism");
+    return auth_send_failure(s, S("Must authenticate with listed mechanism"));
 }
 
 /* After a failure the client may try again, on the same request. */
 static struct err *exchange(struct session *s, unsigned mechanisms)
 {
     TRY(send_request(s, mechanisms));
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    for (int attempt = 0; attempt < AUTH_ATTEMPTS_MAX; attempt++) {
         bool ok = false;
         TRY(take_answer(&ok, s, mechanisms));
         if (ok)
             return NULL;
     }
-    return err_make(E_RA_SVN_CONNECTION_CLOSED, "Too many failed attempts to authenticate");
+    return auth_too_many_failures();
+}
+
+/* Ask who is there, for LEVEL. *ASKED: false where nobody could be let in. */
+static struct err *ask(bool *asked, struct session *s, enum access_level level, bool need_user)
+{
+    if (s->config.use_sasl) {
+        bool anonymous = !need_user && s->config.anon_access >= level;
+        *asked = anonymous || s->config.auth_access >= level;
+        return *asked ? auth_sasl(s, !anonymous) : NULL;
+    }
+    unsigned mechanisms = offered(s, level, need_user);
+    *asked = mechanisms != 0;
+    return *asked ? exchange(s, mechanisms) : NULL;
 }
 
 struct err *auth_trivial(struct session *s)
@@ -154,10 +170,9 @@ struct err *auth_trivial(struct session *s)
 
 struct err *auth_handshake(struct session *s)
 {
-    unsigned mechanisms = offered(s, ACCESS_LEVEL_READ, false);
-    if (!mechanisms)
-        return err_make(E_RA_NOT_AUTHORIZED, "No access allowed to this repository");
-    return exchange(s, mechanisms);
+    bool asked;
+    TRY(ask(&asked, s, ACCESS_LEVEL_READ, false));
+    return asked ? NULL : err_make(E_RA_NOT_AUTHORIZED, "No access allowed to this repository");
 }
 
 static bool is_allowed(const struct session *s, enum access_level level, struct str path,
@@ -174,12 +189,11 @@ struct err *auth_require(struct session *s, enum access_level level, struct str 
 {
     if (is_allowed(s, level, path, need_user))
         return auth_trivial(s);
-    unsigned mechanisms = s->user.n ? 0 : offered(s, level, true);
-    if (mechanisms) {
-        TRY(exchange(s, mechanisms));
-        if (is_allowed(s, level, path, need_user))
-            return NULL;
-    }
+    bool asked = false;
+    if (!s->user.n)
+        TRY(ask(&asked, s, level, true));
+    if (asked && is_allowed(s, level, path, need_user))
+        return NULL;
     session_log(s, "Authorization Failed %s %.*s", level == ACCESS_LEVEL_WRITE ? "write" : "read",
                 STR(log_path(s, path)));
     return err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");

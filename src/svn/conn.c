@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svn/conn.h"
 
-#include "base/buf.h"
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -13,6 +12,7 @@ enum {
     IN_BUFFER = 16 << 10,
     OUT_BUFFER = 32 << 10,
     DIRECT_WRITE = 8 << 10, /* larger pieces are not copied into the buffer */
+    ENCODE_STEP = 32 << 10, /* plain bytes that are encoded before what became of them is written */
 };
 
 struct conn {
@@ -21,7 +21,9 @@ struct conn {
     size_t in_at;
     struct buf out;
     bool holding;
-    size_t hold_from; /* where in OUT the held bytes begin */
+    size_t hold_from;        /* where in OUT the held bytes begin */
+    struct conn_layer layer; /* self NULL: none. IN and OUT hold plain bytes */
+    struct buf coded_in, coded_out;
     uint64_t request_limit, request_bytes;
     uint64_t response_limit, response_bytes;
     int failed; /* errno of the first I/O error, or EPIPE for the end of input */
@@ -43,7 +45,21 @@ void conn_free(struct conn *conn)
         return;
     buf_free(&conn->in);
     buf_free(&conn->out);
+    buf_free(&conn->coded_in);
+    buf_free(&conn->coded_out);
+    if (conn->layer.self)
+        conn->layer.free(conn->layer.self);
     free(conn);
+}
+
+int conn_in_fd(const struct conn *conn)
+{
+    return conn->in_fd;
+}
+
+bool conn_is_secure(const struct conn *conn)
+{
+    return conn->layer.self;
 }
 
 static struct err *closed_error(void)
@@ -63,20 +79,39 @@ static struct err *fail(struct conn *conn, int errnum)
     return failed_error(conn);
 }
 
-/* One read into the input buffer. Waits. */
+/* What the layer says of a damaged stream, once; after it the connection is as good as closed. */
+static struct err *check_layer(struct conn *conn, struct err *err)
+{
+    if (err)
+        conn->failed = EPIPE;
+    return err;
+}
+
+/* One read that adds to TO. Waits. */
+static struct err *read_more(struct conn *conn, struct buf *to)
+{
+    buf_reserve(to, IN_BUFFER);
+    ssize_t got;
+    do
+        got = read(conn->in_fd, to->p + to->n, IN_BUFFER);
+    while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return fail(conn, got == 0 ? EPIPE : errno);
+    to->n += (size_t)got;
+    return NULL;
+}
+
+/* One read into the input buffer. Waits; with a layer it may bring nothing yet. */
 static struct err *fill(struct conn *conn)
 {
     if (conn->in_at == conn->in.n)
         conn->in_at = conn->in.n = 0;
-    buf_reserve(&conn->in, IN_BUFFER);
-    ssize_t got;
-    do
-        got = read(conn->in_fd, conn->in.p + conn->in.n, IN_BUFFER);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0)
-        return fail(conn, got == 0 ? EPIPE : errno);
-    conn->in.n += (size_t)got;
-    return NULL;
+    if (!conn->layer.self)
+        return read_more(conn, &conn->in);
+    buf_clear(&conn->coded_in);
+    TRY(read_more(conn, &conn->coded_in));
+    return check_layer(conn,
+                       conn->layer.decode(&conn->in, conn->layer.self, buf_view(&conn->coded_in)));
 }
 
 static struct err *count_request(struct conn *conn, size_t n)
@@ -129,7 +164,7 @@ struct err *conn_read(struct conn *conn, void *to, size_t n)
     TRY(count_request(conn, n));
     while (n) {
         size_t held = conn->in.n - conn->in_at;
-        if (held == 0 && n >= IN_BUFFER && !conn->failed)
+        if (held == 0 && n >= IN_BUFFER && !conn->failed && !conn->layer.self)
             return read_direct(conn, at, n);
         struct str have;
         TRY(conn_peek(&have, conn));
@@ -179,13 +214,58 @@ static struct err *write_pair(struct conn *conn, struct str first, struct str se
     return NULL;
 }
 
+static struct err *encode(struct conn *conn, struct str plain)
+{
+    while (plain.n) {
+        struct str part = plain;
+        if (part.n > conn->layer.plain_max)
+            part.n = conn->layer.plain_max;
+        TRY(check_layer(conn, conn->layer.encode(&conn->coded_out, conn->layer.self, part)));
+        plain = str_skip(plain, part.n);
+    }
+    return NULL;
+}
+
+/* Encode and write, in steps: what is coded stays small, however much there is to write. */
+static struct err *write_coded(struct conn *conn, struct str plain)
+{
+    while (plain.n) {
+        struct str part = str_make(plain.p, plain.n < ENCODE_STEP ? plain.n : ENCODE_STEP);
+        TRY(encode(conn, part));
+        struct str coded = buf_view(&conn->coded_out);
+        conn->coded_out.n = 0;
+        TRY(write_pair(conn, coded, S("")));
+        plain = str_skip(plain, part.n);
+    }
+    return NULL;
+}
+
 static struct err *send(struct conn *conn, struct str direct)
 {
     struct str held = buf_view(&conn->out);
     conn->out.n = 0; /* also after an error: nothing is sent twice */
     if (conn->failed)
         return failed_error(conn);
-    return write_pair(conn, held, direct);
+    if (!conn->layer.self)
+        return write_pair(conn, held, direct);
+    TRY(write_coded(conn, held));
+    return write_coded(conn, direct);
+}
+
+struct err *conn_secure(struct conn *conn, const struct conn_layer *layer)
+{
+    struct err *err = conn_flush(conn);
+    if (err) {
+        layer->free(layer->self);
+        return err;
+    }
+    buf_clear(&conn->coded_in);
+    buf_add(&conn->coded_in, conn->in.p + conn->in_at, conn->in.n - conn->in_at);
+    conn->in_at = conn->in.n = 0;
+    conn->layer = *layer;
+    if (!conn->coded_in.n)
+        return NULL;
+    return check_layer(conn, layer->decode(&conn->in, layer->self, buf_view(&conn->coded_in)));
 }
 
 struct err *conn_write(struct conn *conn, const void *p, size_t n)
@@ -229,29 +309,35 @@ struct err *conn_flush(struct conn *conn)
     return conn->out.n ? send(conn, S("")) : NULL;
 }
 
-/* As much as a descriptor that poll calls writable takes without waiting. */
-static struct err *write_some(struct conn *conn)
+/* As much of READY as a descriptor that poll calls writable takes without waiting. */
+static struct err *write_some(struct conn *conn, struct buf *ready)
 {
-    size_t part = conn->out.n < PIPE_BUF ? conn->out.n : PIPE_BUF;
-    ssize_t put = write(conn->out_fd, conn->out.p, part);
+    size_t part = ready->n < PIPE_BUF ? ready->n : PIPE_BUF;
+    ssize_t put = write(conn->out_fd, ready->p, part);
     if (put < 0 && errno != EINTR)
         return fail(conn, errno);
     if (put > 0) {
-        conn->out.n -= (size_t)put;
-        memmove(conn->out.p, conn->out.p + put, conn->out.n);
+        ready->n -= (size_t)put;
+        memmove(ready->p, ready->p + put, ready->n);
     }
     return NULL;
 }
 
 struct err *conn_flush_holding(struct conn *conn)
 {
-    while (conn->out.n && !conn->failed) {
+    struct buf *ready = &conn->out;
+    if (conn->layer.self && !conn->failed) {
+        TRY(encode(conn, buf_view(&conn->out)));
+        conn->out.n = 0;
+        ready = &conn->coded_out;
+    }
+    while (ready->n && !conn->failed) {
         struct pollfd fds[2] = {{.fd = conn->out_fd, .events = POLLOUT},
                                 {.fd = conn->in_fd, .events = POLLIN}};
         if (poll(fds, 2, -1) < 0 && errno != EINTR)
             return fail(conn, errno);
         if (fds[0].revents) {
-            TRY(write_some(conn));
+            TRY(write_some(conn, ready));
             continue;
         }
         if (fds[1].revents) {

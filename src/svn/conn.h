@@ -11,8 +11,8 @@
 #ifndef VARVE_SVN_CONN_H
 #define VARVE_SVN_CONN_H
 
+#include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 #include <stdint.h>
 
 struct conn;
@@ -20,6 +20,25 @@ struct conn;
 /* IN_FD and OUT_FD (may be the same) stay the caller's. */
 struct conn *conn_new(int in_fd, int out_fd);
 void conn_free(struct conn *conn);
+
+/* Where the peer's bytes come from: to ask for addresses. */
+int conn_in_fd(const struct conn *conn);
+
+/* A security layer, as an authentication may leave one: what bytes become on their way to the peer
+ * (CODED), and back. One piece of plain bytes need not be one piece of coded ones. */
+struct conn_layer {
+    void *self;
+    struct err *(*encode)(struct buf *coded, void *self, struct str plain);
+    struct err *(*decode)(struct buf *plain, void *self, struct str coded);
+    void (*free)(void *self);
+    size_t plain_max; /* bytes that encode takes at once */
+};
+/* Send what was written; all bytes after that go through LAYER, which the connection frees. Input
+ * that is at hand already came after the peer's last plain byte: it is coded too, so that nobody
+ * can slip plain bytes in before the layer begins. An error of the layer is the end of the
+ * connection. */
+struct err *conn_secure(struct conn *conn, const struct conn_layer *layer);
+bool conn_is_secure(const struct conn *conn);
 
 /* ---- reading ---- */
 

@@ -50,6 +50,14 @@ struct err *auth_require(struct session *s, enum access_level level, struct str 
 /* For commands that need no right beyond being connected: the empty auth-request. */
 struct err *auth_trivial(struct session *s);
 
+/* After this many failures on one request the connection ends. */
+enum { AUTH_ATTEMPTS_MAX = 32 };
+struct err *auth_send_failure(struct session *s, struct str text);
+struct err *auth_too_many_failures(void);
+/* The exchange where `use-sasl` is set (auth_sasl.c). Who it was is asked, and kept, only where
+ * NEED_USER, as stock servers do. */
+struct err *auth_sasl(struct session *s, bool need_user);
+
 /* ---- helpers (session.c) ---- */
 
 /* True for an error after which the connection is of no use. */
