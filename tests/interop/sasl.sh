@@ -134,7 +134,7 @@ for SIDE in stock varve; do
     talk answers "${!port}" >"$T/answers-$SIDE" 2>&1
 done
 same "the same answers on the wire" "$T/answers-varve" "$T/answers-stock"
-[ "$(grep -c '^S ( success ( ( DIGEST-MD5 ' "$T/answers-stock")" -gt 25 ]
+[ "$(grep -c "^S ( success ( ( .*DIGEST-MD5 " "$T/answers-stock")" -gt 25 ]
 result $? "there were answers"
 grep -q "EXTERNAL" "$T/answers-varve"; [ $? = 1 ]
 result $? "EXTERNAL is not offered without a tunnel"

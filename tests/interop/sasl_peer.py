@@ -76,12 +76,15 @@ OPENINGS = {
 
 
 def converse(port, said):
-    """All that is answered to SAID, which is said in one go."""
+    """All that is answered to SAID, which is said in one go after the server has asked."""
     with connect(port) as peer:
-        peer.sendall(greeting(port) + said)
-        peer.shutdown(socket.SHUT_WR)
+        peer.sendall(greeting(port))
         answer = b""
+        while not answer.endswith(b" 4:test ) ) ") and (part := peer.recv(65536)):
+            answer += part
         try:
+            peer.sendall(said)
+            peer.shutdown(socket.SHUT_WR)
             while part := peer.recv(65536):
                 answer += part
         except ConnectionResetError:
@@ -102,7 +105,7 @@ def do_answers(port):
     for name, said in OPENINGS.items():
         answer = shown(converse(port, said))
         print("C", name)
-        print("S", answer.split(") ) ) ) ", 1)[1])  # behind the greeting
+        print("S", answer.split("list ) ) ) ", 1)[1])  # behind the greeting
 
 
 def do_external(port):
