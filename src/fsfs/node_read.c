@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/dir.h"
+#include "fsfs/index.h"
 #include "fsfs/rep_int.h"
 
 enum {
@@ -121,6 +122,52 @@ struct err *noderev_root(const struct noderev **out, struct fsfs *fs, revnum rev
         return err_make(E_FS_CORRUPT, "The root of revision %lld is no directory", (long long)rev);
     if (!fs->logical)
         cache_put(key, (struct shared *)&(*out)->shared);
+    return NULL;
+}
+
+/* The index does not tell of which kind an item is, but no other item begins as these do. */
+static bool is_noderev(struct fsfs *fs, revnum rev, uint64_t item, struct arena *arena)
+{
+    const struct str begin = S("id: ");
+    struct item_place place;
+    struct str text;
+    struct err *err = item_find(&place, fs, rev, item, arena);
+    if (!err)
+        err = item_view(&text, fs, &place, begin.n, arena);
+    const bool is = !err && str_starts(text, begin);
+    err_free(err); /* a slot without an item is no fault */
+    return is;
+}
+
+struct err *noderevs_made(const struct noderev ***out, size_t *n, struct fsfs *fs, revnum rev,
+                          struct arena *arena)
+{
+    *out = NULL;
+    *n = 0;
+    if (!fs->logical)
+        return NULL;
+    AUTO_ARENA(scratch);
+    struct body *body;
+    uint64_t items;
+    TRY(store_body(&body, fs->store, rev, scratch));
+    TRY(l2p_item_count(&items, fs, body, rev, scratch));
+    if (items > body->size) /* each takes a byte */
+        return err_make(E_FS_INDEX_CORRUPTION, "Revision %lld is said to have %llu items",
+                        (long long)rev, (unsigned long long)items);
+    AUTO_BUF(found);
+    for (uint64_t item = ITEM_INDEX_ROOT; item < items; item++) {
+        const struct noderev *nr;
+        if (!is_noderev(fs, rev, item, scratch))
+            continue;
+        struct err *err = noderev_at(&nr, fs, rev, item, arena);
+        err_free(err);
+        if (!err)
+            buf_add(&found, &nr, sizeof nr);
+    }
+    *n = found.n / sizeof **out;
+    *out = arena_array(arena, *n + 1, sizeof **out);
+    if (found.n)
+        memcpy(*out, found.p, found.n);
     return NULL;
 }
 

@@ -34,6 +34,12 @@ struct err *noderev_get(const struct noderev **out, struct fsfs *fs, const struc
                         struct arena *arena);
 struct err *noderev_at(const struct noderev **out, struct fsfs *fs, revnum rev, uint64_t item,
                        struct arena *arena);
+/* The node-revisions that REV made, in no order, where its index tells them (logical addressing;
+ * else none): who goes through a revision's changes finds them by their created paths without
+ * reading the folders above. What cannot be read is left out: who looks for it in the tree meets
+ * the error. */
+struct err *noderevs_made(const struct noderev ***out, size_t *n, struct fsfs *fs, revnum rev,
+                          struct arena *arena);
 /* Where the cache has the root of a revision, under physical addressing besides its own place: it
  * saves reading the trailer. */
 enum { NODEREV_ROOT_KEY = -1 };

@@ -178,21 +178,12 @@ static struct err *make_delta(struct record *r, struct arena *arena)
     return err;
 }
 
-static struct err *copy_fulltext(struct writer *out, struct fsfs *fs, const struct noderev *noderev,
-                                 struct arena *arena)
+/* Everything that READER has; closes it. */
+static struct err *copy_all(struct writer *out, struct reader *reader, struct arena *arena)
 {
-    struct reader *reader;
-    size_t got;
-    if (!noderev->has_text)
-        return NULL;
-    if (rep_is_whole(&noderev->text)) {
-        const struct blob *blob;
-        TRY(rep_text(&blob, fs, &noderev->text, arena));
-        return writer_write(out, blob_str(blob));
-    }
     char *space = arena_alloc(arena, PIECE);
-    TRY(rep_open(&reader, fs, &noderev->text));
     struct err *err;
+    size_t got;
     do {
         err = reader_read(reader, space, PIECE, &got);
         if (!err && got)
@@ -202,21 +193,26 @@ static struct err *copy_fulltext(struct writer *out, struct fsfs *fs, const stru
     return err;
 }
 
+static struct err *copy_fulltext(struct writer *out, struct fsfs *fs, const struct noderev *noderev,
+                                 struct arena *arena)
+{
+    struct reader *reader;
+    if (!noderev->has_text)
+        return NULL;
+    if (rep_is_whole(&noderev->text)) {
+        const struct blob *blob;
+        TRY(rep_text(&blob, fs, &noderev->text, arena));
+        return writer_write(out, blob_str(blob));
+    }
+    TRY(rep_open(&reader, fs, &noderev->text));
+    return copy_all(out, reader, arena);
+}
+
 static struct err *copy_spool(struct writer *out, int fd, struct arena *arena)
 {
-    char *space = arena_alloc(arena, PIECE);
-    struct err *err;
-    size_t got;
     if (lseek(fd, 0, SEEK_SET) < 0)
         return err_errno(errno, "Can't read back a temporary file");
-    struct reader *reader = reader_of_fd(fd, false, "temporary file");
-    do {
-        err = reader_read(reader, space, PIECE, &got);
-        if (!err && got)
-            err = writer_write(out, str_make(space, got));
-    } while (!err && got);
-    reader_close(reader);
-    return err;
+    return copy_all(out, reader_of_fd(fd, false, "temporary file"), arena);
 }
 
 static struct err *put_text(struct record *r, struct arena *arena)
@@ -328,7 +324,7 @@ struct err *dump_node_write(bool *with_props, const struct dump_target *target,
     return err;
 }
 
-struct err *dump_revision_write(struct writer *out, revnum rev, const struct prop *list, size_t n)
+struct err *dump_revprops_write(struct writer *out, revnum rev, const struct prop *list, size_t n)
 {
     AUTO_BUF(props);
     hashdump_format(&props, list, n, S("PROPS-END"));

@@ -30,6 +30,6 @@ struct err *dump_node_write(bool *with_props, const struct dump_target *target,
                             const struct dump_node *node, struct arena *arena);
 
 /* "Name-content-length"s and the properties of a revision record. */
-struct err *dump_revision_write(struct writer *out, revnum rev, const struct prop *list, size_t n);
+struct err *dump_revprops_write(struct writer *out, revnum rev, const struct prop *list, size_t n);
 
 #endif

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-    CACHE_BODIES_MAX = 256, /* descriptors, of the 1024 that a process commonly may have */
-    CACHE_SHARE = 4,        /* of the process's limit, where that is less */
+    CACHE_BODIES_MAX = 4096, /* descriptors */
+    CACHE_SHARE = 4,         /* of the process's limit, where that is less */
     CACHE_BUCKETS = 512,
     READ_VECTORS = 64,       /* spans that follow each other are read by one call */
     PREFETCH_SPANS = 1024,   /* sorted at a time */
