@@ -4,6 +4,7 @@
 #include "base/cache.h"
 #include "base/num.h"
 #include "cli/tool.h"
+#include <stddef.h>
 #include <stdio.h>
 
 enum serve_option {
@@ -27,6 +28,20 @@ enum serve_option {
     SERVE_OPT_TUNNEL_USER,
     SERVE_OPT_VIRTUAL_HOST,
     SERVE_OPT_VERSION,
+    SERVE_OPT_CONNECTIONS,
+    SERVE_OPT_PER_ADDRESS,
+    SERVE_OPT_LOGIN_RATE,
+    SERVE_OPT_FAILED_LOGINS,
+    SERVE_OPT_LOGIN_ATTEMPTS,
+    SERVE_OPT_LOGIN_SIZE,
+    SERVE_OPT_LOGIN_TIMEOUT,
+    SERVE_OPT_IDLE_TIMEOUT,
+    SERVE_OPT_STOP_TIMEOUT,
+    SERVE_OPT_NESTING,
+    SERVE_OPT_REQUEST_MEMORY,
+    SERVE_OPT_REQUESTS_MEMORY,
+    SERVE_OPT_COMMIT_MEMORY,
+    SERVE_OPT_OPEN_TEXTS,
 };
 
 static const struct opt_spec serve_table[] = {
@@ -61,6 +76,34 @@ static const struct opt_spec serve_table[] = {
      "the largest request in MB; 0: any; default 16"},
     {SERVE_OPT_MAX_RESPONSE, "max-response-size", 0, true,
      "the largest answer in MB; default 0: any"},
+    {SERVE_OPT_CONNECTIONS, "max-connections", 0, true,
+     "connections at the same time; 0: any; default 2000\n[mode: daemon]"},
+    {SERVE_OPT_PER_ADDRESS, "max-connections-per-address", 0, true,
+     "of them from one address; 0: any; default 1000\n[mode: daemon]"},
+    {SERVE_OPT_LOGIN_RATE, "max-login-rate", 0, true,
+     "new connections from one address in a second;\n0: any; default 1000 [mode: daemon]"},
+    {SERVE_OPT_FAILED_LOGINS, "max-failed-logins", 0, true,
+     "wrong passwords from one address in a minute;\n0: any; default 60 [mode: daemon]"},
+    {SERVE_OPT_LOGIN_ATTEMPTS, "max-login-attempts", 0, true,
+     "answers to one question who the client is;\n0: any; default 32"},
+    {SERVE_OPT_LOGIN_SIZE, "max-login-size", 0, true,
+     "what a client may send until it has logged in, in kB;\n0: any; default 64"},
+    {SERVE_OPT_LOGIN_TIMEOUT, "login-timeout", 0, true,
+     "seconds that this may take; 0: any; default 120"},
+    {SERVE_OPT_IDLE_TIMEOUT, "idle-timeout", 0, true,
+     "seconds that a client may neither send nor take\nanything; 0: any; default 3600"},
+    {SERVE_OPT_STOP_TIMEOUT, "stop-timeout", 0, true,
+     "seconds that running commands may take to end after\nSIGTERM; default 60 [mode: daemon]"},
+    {SERVE_OPT_NESTING, "max-nesting", 0, true,
+     "lists within lists in a request; 1 to 1000; default 64"},
+    {SERVE_OPT_REQUEST_MEMORY, "max-request-memory", 0, true,
+     "memory for the items of one request in MB; 0: any;\ndefault 256"},
+    {SERVE_OPT_REQUESTS_MEMORY, "max-requests-memory", 0, true,
+     "memory for the items of all requests in MB; 0: any;\ndefault 1024"},
+    {SERVE_OPT_COMMIT_MEMORY, "max-commit-memory", 0, true,
+     "memory for the files and folders that one commit has\nopen in MB; 0: any; default 1024"},
+    {SERVE_OPT_OPEN_TEXTS, "max-open-texts", 0, true,
+     "files whose texts one commit sends at the same time;\n0: any; default 64"},
     {SERVE_OPT_FOREGROUND, "foreground", 0, false, "with -d: stay in the foreground"},
     {SERVE_OPT_SINGLE_THREAD, "single-thread", 0, false,
      "accepted; connections never wait for each other"},
@@ -87,38 +130,106 @@ static int print_help(const char *prog)
     return 0;
 }
 
-static struct err *take_number(int64_t *out, const char *arg, int64_t min, int64_t max,
-                               const char *what)
+/* ---- arguments ---- */
+
+/* A number from MIN to MAX; the errors are svnserve's. */
+static struct err *take_number(int64_t *out, const char *arg, int64_t min, int64_t max)
 {
-    if (!num_i64(out, str_of(arg)) || *out < min || *out > max)
-        return err_make(E_CL_ARG_PARSING_ERROR,
-                        "Invalid %s '%s': a number from %lld to %lld is needed", what, arg,
-                        (long long)min, (long long)max);
+    if (num_i64(out, str_of(arg)) && *out >= min && *out <= max)
+        return NULL;
+    size_t digits = strspn(arg + (*arg == '-'), "0123456789");
+    if (digits == 0 || arg[digits + (*arg == '-')] != 0)
+        return err_make(E_INCORRECT_PARAMS, "Could not convert '%s' into a number", arg);
+    return err_make(E_INCORRECT_PARAMS, "Number '%s' is out of range '[%lld, %lld]'", arg,
+                    (long long)min, (long long)max);
+}
+
+static struct err *take_port(int *port, const char *arg)
+{
+    int64_t n = 0;
+    TRY(err_wrap(take_number(&n, arg, 0, 65535), E_CL_ARG_PARSING_ERROR, "Invalid port '%s'", arg));
+    *port = (int)n;
     return NULL;
 }
 
-/* A size in MB. */
-static struct err *take_megabytes(size_t *bytes, const char *arg, const char *what)
+/* As with svnserve every number is a level: the nearest there is. */
+static struct err *take_compression(int *level, const char *arg)
 {
-    int64_t mb;
-    TRY(take_number(&mb, arg, 0, (int64_t)(SIZE_MAX >> 21), what));
-    *bytes = (size_t)mb * SHOWN_BYTES_IN_MB;
+    int64_t n;
+    TRY(take_number(&n, arg, INT32_MIN, INT32_MAX));
+    *level = n < 0 ? 0 : n > 9 ? 9 : (int)n;
     return NULL;
 }
 
-/* Cache sizes below this are for tests only; -M 0 means "fit yourself", as with svnserve. */
+enum { MEGABYTES_MAX = INT32_MAX };
+
+/* -M 0 means "fit yourself", as with svnserve. */
 static struct err *take_cache_size(const char *arg)
 {
-    size_t bytes;
-    TRY(take_megabytes(&bytes, arg, "cache size"));
-    if (bytes)
-        cache_set_limit(bytes);
+    int64_t mb;
+    TRY(take_number(&mb, arg, 0, MEGABYTES_MAX));
+    if (mb)
+        cache_set_limit((size_t)mb * SHOWN_BYTES_IN_MB);
+    return NULL;
+}
+
+/* ---- the limits ---- */
+
+enum { LIMIT_KB = 1 << 10, LIMIT_MB = 1 << 20, SECONDS_MAX = 1000000 };
+#define LIMIT(member)                                                                              \
+    offsetof(struct serve_options, member), sizeof((struct serve_options){0}.member)
+
+static const struct limit {
+    int id;
+    size_t offset, size; /* of the member of serve_options */
+    int64_t unit, min, max;
+    const char *what;
+} limits[] = {
+    {SERVE_OPT_MAX_REQUEST, LIMIT(limits.request_bytes), LIMIT_MB, 0, MEGABYTES_MAX,
+     "request size"},
+    {SERVE_OPT_MAX_RESPONSE, LIMIT(limits.response_bytes), LIMIT_MB, 0, MEGABYTES_MAX,
+     "response size"},
+    {SERVE_OPT_CONNECTIONS, LIMIT(peers.connections), 1, 0, INT32_MAX, "number of connections"},
+    {SERVE_OPT_PER_ADDRESS, LIMIT(peers.connections_per_address), 1, 0, INT32_MAX,
+     "number of connections"},
+    {SERVE_OPT_LOGIN_RATE, LIMIT(peers.login_rate), 1, 0, INT32_MAX, "rate of logins"},
+    {SERVE_OPT_FAILED_LOGINS, LIMIT(peers.failed_logins), 1, 0, INT32_MAX, "number of logins"},
+    {SERVE_OPT_LOGIN_ATTEMPTS, LIMIT(limits.login_attempts), 1, 0, INT32_MAX, "number of attempts"},
+    {SERVE_OPT_LOGIN_SIZE, LIMIT(limits.login_bytes), LIMIT_KB, 0, INT32_MAX, "login size"},
+    {SERVE_OPT_LOGIN_TIMEOUT, LIMIT(limits.login_timeout_s), 1, 0, SECONDS_MAX, "timeout"},
+    {SERVE_OPT_IDLE_TIMEOUT, LIMIT(limits.idle_timeout_s), 1, 0, SECONDS_MAX, "timeout"},
+    {SERVE_OPT_STOP_TIMEOUT, LIMIT(stop_timeout_s), 1, 0, SECONDS_MAX, "timeout"},
+    {SERVE_OPT_NESTING, LIMIT(limits.nesting), 1, 1, 1000, "nesting"},
+    {SERVE_OPT_REQUEST_MEMORY, LIMIT(limits.request_memory), LIMIT_MB, 0, MEGABYTES_MAX,
+     "amount of memory"},
+    {SERVE_OPT_REQUESTS_MEMORY, LIMIT(requests_memory), LIMIT_MB, 0, MEGABYTES_MAX,
+     "amount of memory"},
+    {SERVE_OPT_COMMIT_MEMORY, LIMIT(limits.commit_memory), LIMIT_MB, 0, MEGABYTES_MAX,
+     "amount of memory"},
+    {SERVE_OPT_OPEN_TEXTS, LIMIT(limits.open_texts), 1, 0, INT32_MAX, "number of texts"},
+};
+enum { LIMIT_COUNT = sizeof limits / sizeof *limits };
+
+/* Set the limit that VALUE is about, if it is about one. */
+static struct err *take_limit(struct serve_options *o, const struct opt_value *value)
+{
+    for (size_t i = 0; i < LIMIT_COUNT; i++) {
+        const struct limit *limit = &limits[i];
+        int64_t n = 0;
+        if (limit->id != value->id)
+            continue;
+        TRY(err_wrap(take_number(&n, value->arg, limit->min, limit->max), E_CL_ARG_PARSING_ERROR,
+                     "Invalid %s '%s'", limit->what, value->arg));
+        uint64_t wide = (uint64_t)(n * limit->unit);
+        unsigned narrow = (unsigned)wide;
+        const void *from = limit->size == sizeof narrow ? (const void *)&narrow : &wide;
+        memcpy((char *)o + limit->offset, from, limit->size);
+    }
     return NULL;
 }
 
 static struct err *take_option(struct serve_options *o, int *modes, const struct opt_value *value)
 {
-    int64_t n;
     const char *arg = value->arg;
     switch (value->id) {
     case 'd':
@@ -141,25 +252,17 @@ static struct err *take_option(struct serve_options *o, int *modes, const struct
         o->prefer_ipv6 = true;
         break;
     case 'c':
-        TRY(take_number(&n, arg, 0, 9, "compression level"));
-        o->compression = (int)n;
-        break;
+        return take_compression(&o->compression, arg);
     case 'M':
         return take_cache_size(arg);
     case SERVE_OPT_CONFIG_FILE:
         o->config_file = arg;
         break;
     case SERVE_OPT_PORT:
-        TRY(take_number(&n, arg, 1, 65535, "port"));
-        o->listen_port = (int)n;
-        break;
+        return take_port(&o->listen_port, arg);
     case SERVE_OPT_HOST:
         o->listen_host = arg;
         break;
-    case SERVE_OPT_MAX_REQUEST:
-        return take_megabytes(&o->max_request_size, arg, "request size");
-    case SERVE_OPT_MAX_RESPONSE:
-        return take_megabytes(&o->max_response_size, arg, "response size");
     case SERVE_OPT_FOREGROUND:
         o->foreground = true;
         break;
@@ -175,8 +278,8 @@ static struct err *take_option(struct serve_options *o, int *modes, const struct
     case SERVE_OPT_VIRTUAL_HOST:
         o->virtual_host = true;
         break;
-    default: /* the ones that are accepted and need nothing */
-        break;
+    default: /* or one that is accepted and needs nothing */
+        return take_limit(o, value);
     }
     return NULL;
 }
@@ -200,7 +303,7 @@ static int fail(struct err *err, const char *prog)
 
 static int usage(const char *hint, const char *text)
 {
-    fprintf(stderr, "%s\nType '%s' for usage.\n", text, hint);
+    fprintf(stderr, "%sType '%s' for usage.\n", text, hint);
     return 1;
 }
 
@@ -230,11 +333,15 @@ static int serve_line(const char *prog, const char *hint, const struct command_l
     if (err)
         return fail(err, prog);
     if (line->operand_count)
-        return usage(hint, "Arguments that are no options are not understood.");
+        return usage(hint, "");
     if (modes != 1)
-        return usage(hint, "You must specify exactly one of -d, -i, -t or -X.");
+        return usage(hint, "You must specify exactly one of -d, -i, -t or -X.\n");
+    if (command_line_has(line, 'T') && command_line_has(line, SERVE_OPT_SINGLE_THREAD))
+        return usage(hint, "You may only specify one of -T or --single-thread\n");
     if (options.tunnel_user && options.mode != SERVE_TUNNEL)
-        return usage(hint, "Option --tunnel-user is only valid in tunnel mode.");
+        return fail(
+            err_make(E_CL_ARG_PARSING_ERROR, "Option --tunnel-user is only valid in tunnel mode"),
+            prog);
     return fail(serve_run(&options), prog);
 }
 

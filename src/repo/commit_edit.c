@@ -8,6 +8,9 @@
 #include "repo/tree.h"
 #include <stdlib.h>
 
+/* Beside its path: struct edit_node, its place in the tables here and in the decoder, its token. */
+enum { OPEN_NODE_BYTES = 256 };
+
 /* A file or folder that the client has opened. */
 struct edit_node {
     struct str path; /* absolute; owned */
@@ -25,6 +28,8 @@ struct commit_edit {
     bool has_root;
     struct edit_node **nodes; /* by number */
     size_t node_cap;
+    size_t open_bytes; /* what the open nodes take */
+    unsigned open_texts;
     struct arena *scratch;
 };
 
@@ -42,9 +47,14 @@ static struct err *need_node(struct edit_node **out, const struct commit_edit *c
                 : err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "Edit of a node that is not open");
 }
 
-static void add_node(struct commit_edit *ce, uint64_t number, struct str path, revnum base_rev,
-                     bool was_copied)
+static struct err *add_node(struct commit_edit *ce, uint64_t number, struct str path,
+                            revnum base_rev, bool was_copied)
 {
+    size_t limit = ce->params.memory_limit;
+    ce->open_bytes += OPEN_NODE_BYTES + path.n;
+    if (limit && ce->open_bytes > limit)
+        return err_make(E_REPOS_BAD_ARGS,
+                        "The commit has too many files and folders open at '%.*s'", STR(path));
     if (number >= ce->node_cap) {
         size_t cap = ce->node_cap ? ce->node_cap : 64;
         while (cap <= number)
@@ -59,6 +69,7 @@ static void add_node(struct commit_edit *ce, uint64_t number, struct str path, r
                                .base_rev = base_rev,
                                .was_copied = was_copied};
     ce->nodes[number] = node;
+    return NULL;
 }
 
 static void close_node(struct commit_edit *ce, uint64_t number)
@@ -66,8 +77,11 @@ static void close_node(struct commit_edit *ce, uint64_t number)
     struct edit_node *node = node_at(ce, number);
     if (!node)
         return;
-    if (node->text)
+    ce->open_bytes -= OPEN_NODE_BYTES - sizeof(void *) + node->path.n; /* its place stays */
+    if (node->text) {
         txn_text_abandon(node->text);
+        ce->open_texts--;
+    }
     free(node);
     ce->nodes[number] = NULL;
 }
@@ -160,8 +174,7 @@ static struct err *on_add(struct commit_edit *ce, const struct edit_event *event
         TRY(add_copy(ce, event, path, parent));
     else
         TRY(is_dir ? txn_make_dir(ce->txn, path) : txn_make_file(ce->txn, path));
-    add_node(ce, event->node, path, REV_NONE, copied || parent->was_copied);
-    return NULL;
+    return add_node(ce, event->node, path, REV_NONE, copied || parent->was_copied);
 }
 
 static struct err *on_open(struct commit_edit *ce, const struct edit_event *event)
@@ -183,8 +196,7 @@ static struct err *on_open(struct commit_edit *ce, const struct edit_event *even
         if (created != REV_NONE && event->rev != REV_NONE && event->rev < created)
             return out_of_date(path, kind);
     }
-    add_node(ce, event->node, path, event->rev, parent->was_copied);
-    return NULL;
+    return add_node(ce, event->node, path, event->rev, parent->was_copied);
 }
 
 static struct err *on_open_root(struct commit_edit *ce, const struct edit_event *event)
@@ -194,9 +206,8 @@ static struct err *on_open_root(struct commit_edit *ce, const struct edit_event 
     TRY(look(&kind, &created, ce, ce->params.base_path));
     if (kind != NODE_DIR)
         return err_make(E_FS_NOT_FOUND, "Path '%.*s' not present", STR(ce->params.base_path));
-    add_node(ce, event->node, ce->params.base_path, event->rev, false);
     ce->has_root = true;
-    return NULL;
+    return add_node(ce, event->node, ce->params.base_path, event->rev, false);
 }
 
 static struct err *on_prop(struct commit_edit *ce, const struct edit_event *event)
@@ -229,7 +240,12 @@ static struct err *on_text_begin(struct commit_edit *ce, const struct edit_event
     if (node->text)
         return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent a second text",
                         STR(node->path));
-    return txn_delta_begin(&node->text, ce->txn, node->path, event->md5.p ? md5 : NULL);
+    if (ce->params.open_texts_limit && ce->open_texts == ce->params.open_texts_limit)
+        return err_make(E_REPOS_BAD_ARGS, "The commit has too many texts open at '%.*s'",
+                        STR(node->path));
+    TRY(txn_delta_begin(&node->text, ce->txn, node->path, event->md5.p ? md5 : NULL));
+    ce->open_texts++;
+    return NULL;
 }
 
 static struct err *on_text_chunk(struct commit_edit *ce, const struct edit_event *event)
@@ -269,6 +285,7 @@ static struct err *on_close_file(struct commit_edit *ce, const struct edit_event
     if (node->text) {
         struct txn_text *text = node->text;
         node->text = NULL;
+        ce->open_texts--;
         err = txn_text_end(text, event->md5.p ? md5 : NULL, NULL);
     } else if (event->md5.p) {
         err = check_unsent_text(ce, node->path, md5);

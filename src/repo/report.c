@@ -110,6 +110,11 @@ struct err *report_delete_path(struct report *r, struct str path)
     return add(r, path, (struct report_place){.rev = REV_NONE, .depth = DEPTH_INFINITY});
 }
 
+size_t report_memory(const struct report *r)
+{
+    return 2 * arena_used(r->arena); /* the maps of places are as large as the places */
+}
+
 void report_free(struct report *r)
 {
     if (r)

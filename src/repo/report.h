@@ -38,6 +38,8 @@ struct err *report_delete_path(struct report *r, struct str path);
 /* LINK_PATH: absolute, where this part is switched to. */
 struct err *report_link_path(struct report *r, struct str path, struct str link_path, revnum rev,
                              bool start_empty, struct str lock_token, enum depth depth);
+/* About how much memory it takes. */
+size_t report_memory(const struct report *r);
 void report_free(struct report *r);
 
 /* Start the edit; the cursor owns the report. Early errors (no such revision, no root entry:

@@ -6,12 +6,14 @@
 #include "serve/listener.h"
 #include "svn/session.h"
 
-/* Serve the client on FD (owned) in a thread of its own. OPTIONS must outlive it; its `peer` is
- * taken from PEER. */
+/* Serve the client on FD (owned) in a thread of its own, or tell it why not. OPTIONS, whose `peers`
+ * decides, must outlive it; its `peer` is taken from PEER, its `state` is the connection's. */
 void connections_start(int fd, const char peer[ADDRESS_TEXT_MAX],
                        const struct session_options *options);
-/* Let nobody send more: what runs comes to its end, what waits for a request ends at once. Then
- * wait for all, at most WAIT_MS. False where some are still at work. */
-bool connections_end(int wait_ms);
+/* Let nobody ask for more: what waits for a request ends at once, what runs (a commit that is
+ * coming in, too) when its command is over. */
+void connections_stop(void);
+/* Wait for all to be gone, at most WAIT_MS. False where some are still at work. */
+bool connections_wait(int wait_ms);
 
 #endif

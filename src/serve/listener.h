@@ -11,7 +11,10 @@ enum { SVN_PORT = 3690, ADDRESS_TEXT_MAX = 64 };
 /* Listen on HOST (NULL: all addresses) and PORT. IPv4 is taken where a name has both kinds, unless
  * PREFER_IPV6. */
 struct err *listener_open(int *fd, const char *host, int port, bool prefer_ipv6);
-/* Accept one client: its descriptor, and its address as text. -1 where there was none after all. */
+/* Accept one client, without waiting: its descriptor, and its address as text. -1 where there was
+ * none after all. */
 int listener_accept(int fd, char peer[ADDRESS_TEXT_MAX]);
+/* Who is at the other end of the socket FD; "-" where that is no address. */
+void listener_peer(char peer[ADDRESS_TEXT_MAX], int fd);
 
 #endif

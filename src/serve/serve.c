@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "repo/registry.h"
 #include "serve/connections.h"
+#include "serve/supervisor.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,14 +14,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     DEFAULT_COMPRESSION = 5,
-    DEFAULT_REQUEST_BYTES = 16 << 20,
-    STOP_WAIT_MS = 60 * 1000, /* how long running commands may take to end after SIGTERM */
+    STOP_TIMEOUT_S = 60,
+    SPARE_DESCRIPTORS = 256, /* for repositories' files, beside the clients' sockets */
 };
 
 void serve_options_init(struct serve_options *options)
@@ -28,8 +30,11 @@ void serve_options_init(struct serve_options *options)
     *options = (struct serve_options){
         .root = "/",
         .compression = DEFAULT_COMPRESSION,
-        .max_request_size = DEFAULT_REQUEST_BYTES,
+        .requests_memory = (size_t)1 << 30,
+        .stop_timeout_s = STOP_TIMEOUT_S,
     };
+    session_limits_init(&options->limits);
+    peers_limits_init(&options->peers);
 }
 
 /* ---- one session on the descriptors that we were given ---- */
@@ -88,54 +93,123 @@ static struct err *write_pid_file(const char *path)
     return file_write_all(path, str_of(text), 0644);
 }
 
-/* Until SIGTERM or SIGINT. */
-static struct err *accept_all(int listener, int signals, const struct session_options *session)
+/* The sockets that clients come to. */
+struct listeners {
+    int count;
+    bool are_ours; /* no supervisor's: a later process cannot go on with them */
+    struct pollfd fds[SUPERVISOR_SOCKETS_MAX];
+};
+
+static struct err *open_listeners(struct listeners *l, const struct serve_options *options)
 {
+    int fd, port = options->listen_port ? options->listen_port : SVN_PORT;
+    TRY(supervisor_sockets(&l->count));
+    for (int i = 0; i < l->count; i++)
+        l->fds[i] = (struct pollfd){.fd = SUPERVISOR_FIRST_FD + i, .events = POLLIN};
+    if (l->count)
+        return NULL;
+    TRY(listener_open(&fd, options->listen_host, port, options->prefer_ipv6));
+    *l = (struct listeners){.count = 1, .are_ours = true};
+    l->fds[0] = (struct pollfd){.fd = fd, .events = POLLIN};
+    return NULL;
+}
+
+static void close_listeners(struct listeners *l)
+{
+    for (int i = 0; i < l->count; i++)
+        close(l->fds[i].fd);
+    l->count = 0;
+}
+
+static void accept_from(const struct pollfd *listener, const struct session_options *session)
+{
+    char peer[ADDRESS_TEXT_MAX];
+    int client = listener->revents ? listener_accept(listener->fd, peer) : -1;
+    if (client >= 0)
+        connections_start(client, peer, session);
+    else if (listener->revents && (errno == EMFILE || errno == ENFILE))
+        usleep(10 * 1000); /* until somebody leaves */
+}
+
+/* The next signal, 0 where there is none. */
+static int take_signal(int signals)
+{
+    struct signalfd_siginfo info;
+    struct pollfd fd = {.fd = signals, .events = POLLIN};
+    if (poll(&fd, 1, 0) <= 0 || read(signals, &info, sizeof info) != (ssize_t)sizeof info)
+        return 0;
+    return (int)info.ssi_signo;
+}
+
+/* Until SIGTERM or SIGINT. */
+static struct err *accept_all(const struct listeners *l, int signals,
+                              const struct session_options *session)
+{
+    struct pollfd fds[SUPERVISOR_SOCKETS_MAX + 1];
+    memcpy(fds, l->fds, sizeof l->fds);
+    fds[l->count] = (struct pollfd){.fd = signals, .events = POLLIN};
     for (;;) {
-        struct pollfd fds[2] = {{.fd = listener, .events = POLLIN},
-                                {.fd = signals, .events = POLLIN}};
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+        if (poll(fds, (nfds_t)l->count + 1, -1) < 0 && errno != EINTR)
             return err_errno(errno, "Can't wait for connections");
-        struct signalfd_siginfo info;
-        if (fds[1].revents && read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
-            if (info.ssi_signo != SIGHUP)
-                return NULL;
-            if (session->log)
-                err_free(log_reopen(session->log)); /* it goes on in the old file then */
+        int signal = take_signal(signals);
+        if (signal == SIGHUP) {
+            supervisor_notify("RELOADING=1");
+            err_free(log_reopen(session->log)); /* it goes on in the old file then */
+            supervisor_notify("READY=1");
+        } else if (signal) {
+            return NULL;
         }
-        char peer[ADDRESS_TEXT_MAX];
-        int client = fds[0].revents ? listener_accept(listener, peer) : -1;
-        if (client >= 0)
-            connections_start(client, peer, session);
-        else if (fds[0].revents && (errno == EMFILE || errno == ENFILE))
-            usleep(10 * 1000); /* until somebody leaves */
+        for (int i = 0; i < l->count; i++)
+            accept_from(&fds[i], session);
     }
 }
 
-static struct err *accept_one(int listener, struct session_options *session)
+/* False where somebody has to be cut off: his time is up, or a second signal says so. */
+static bool stop_all(int signals, unsigned timeout_s)
+{
+    enum { STEP_MS = 50 };
+    connections_stop();
+    for (int64_t left_ms = (int64_t)timeout_s * 1000; left_ms > 0; left_ms -= STEP_MS) {
+        int signal = take_signal(signals);
+        if (connections_wait(STEP_MS))
+            return true;
+        if (signal && signal != SIGHUP)
+            return false;
+    }
+    return connections_wait(0);
+}
+
+static struct err *accept_one(struct listeners *l, struct session_options *session)
 {
     char peer[ADDRESS_TEXT_MAX];
-    int client;
-    do
-        client = listener_accept(listener, peer);
-    while (client < 0 && errno == EINTR);
-    if (client < 0)
-        return err_errno(errno, "Can't accept a connection");
+    int client = -1;
+    while (client < 0) {
+        if (poll(l->fds, (nfds_t)l->count, -1) < 0 && errno != EINTR)
+            return err_errno(errno, "Can't wait for a connection");
+        for (int i = 0; i < l->count && client < 0; i++)
+            if (l->fds[i].revents)
+                client = listener_accept(l->fds[i].fd, peer);
+    }
+    close_listeners(l);
     session->peer = peer;
     struct err *err = serve_fds(client, client, session);
     close(client);
     return err;
 }
 
-static struct err *listen_with(int listener, const struct serve_options *options,
-                               struct session_options *session)
+/* Each client has a descriptor, and its repositories some: take what the system lets us have. */
+static void raise_descriptors(unsigned connections)
 {
-    if (options->mode == SERVE_DAEMON && !options->foreground)
-        TRY(go_to_background());
-    if (options->pid_file)
-        TRY(write_pid_file(options->pid_file));
-    if (options->mode == SERVE_LISTEN_ONCE)
-        return accept_one(listener, session);
+    struct rlimit limit;
+    rlim_t wanted = connections ? (rlim_t)connections + SPARE_DESCRIPTORS : RLIM_INFINITY;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static struct err *receive_signals(int *signals)
+{
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
@@ -143,13 +217,31 @@ static struct err *listen_with(int listener, const struct serve_options *options
     sigaddset(&set, SIGHUP);
     if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) /* threads inherit it: signals come to us alone */
         return err_errno(errno, "Can't block signals");
-    int signals = signalfd(-1, &set, SFD_CLOEXEC);
-    if (signals < 0)
-        return err_errno(errno, "Can't receive signals");
-    struct err *err = accept_all(listener, signals, session);
-    if (!connections_end(STOP_WAIT_MS))
-        _exit(err !=
-              NULL); /* what they still do is cut off as by a crash, which leaves nothing behind */
+    *signals = signalfd(-1, &set, SFD_CLOEXEC);
+    return *signals < 0 ? err_errno(errno, "Can't receive signals") : NULL;
+}
+
+static struct err *listen_with(struct listeners *l, const struct serve_options *options,
+                               struct session_options *session)
+{
+    int signals;
+    if (options->mode == SERVE_DAEMON && !options->foreground && l->are_ours)
+        TRY(go_to_background());
+    if (options->pid_file)
+        TRY(write_pid_file(options->pid_file));
+    if (options->mode == SERVE_LISTEN_ONCE)
+        return accept_one(l, session);
+    TRY(receive_signals(&signals));
+    raise_descriptors(options->peers.connections);
+    session->peers = peers_new(&options->peers);
+    supervisor_notify("READY=1");
+    struct err *err = accept_all(l, signals, session);
+    supervisor_notify("STOPPING=1");
+    close_listeners(l);
+    if (!stop_all(signals, options->stop_timeout_s))
+        _exit(err != NULL); /* as by a crash, which leaves nothing behind */
+    peers_free(session->peers);
+    session->peers = NULL;
     close(signals);
     return err;
 }
@@ -157,11 +249,21 @@ static struct err *listen_with(int listener, const struct serve_options *options
 static struct err *serve_sockets(const struct serve_options *options,
                                  struct session_options *session)
 {
-    int listener, port = options->listen_port ? options->listen_port : SVN_PORT;
-    TRY(listener_open(&listener, options->listen_host, port, options->prefer_ipv6));
-    struct err *err = listen_with(listener, options, session);
-    close(listener);
+    struct listeners listeners = {0};
+    TRY(open_listeners(&listeners, options));
+    for (int i = 0; i < listeners.count; i++)
+        fcntl(listeners.fds[i].fd, F_SETFL, O_NONBLOCK);
+    struct err *err = listen_with(&listeners, options, session);
+    close_listeners(&listeners);
     return err;
+}
+
+static struct err *serve_inetd(struct session_options *session)
+{
+    char peer[ADDRESS_TEXT_MAX];
+    listener_peer(peer, STDIN_FILENO);
+    session->peer = peer;
+    return serve_fds(STDIN_FILENO, STDIN_FILENO, session);
 }
 
 static struct err *serve_with(const struct serve_options *options, struct session_options *session)
@@ -170,37 +272,62 @@ static struct err *serve_with(const struct serve_options *options, struct sessio
     case SERVE_TUNNEL:
         return serve_tunnel(options, session);
     case SERVE_INETD:
-        return serve_fds(STDIN_FILENO, STDIN_FILENO, session);
+        return serve_inetd(session);
     default:
         return serve_sockets(options, session);
     }
 }
 
+/* PATH from here, wherever we go: links in it are followed when it is opened, not now, so that
+ * they can be turned while we run. */
+static char *absolute(const char *path, struct arena *arena)
+{
+    char here[PATH_MAX];
+    if (!path || path[0] == '/' || !getcwd(here, sizeof here))
+        return path ? arena_cstr(arena, str_of(path)) : NULL;
+    return arena_cstr(arena, arena_printf(arena, "%s/%s", here, path));
+}
+
+static struct err *check_root(const char *root)
+{
+    struct stat info;
+    if (stat(root, &info) != 0 || !S_ISDIR(info.st_mode))
+        return err_make(E_ILLEGAL_TARGET, "Root path '%s' does not exist or is not a directory",
+                        root);
+    return NULL;
+}
+
+/* Before anybody comes who is told of it each time. */
+static struct err *check_config_file(const char *path)
+{
+    if (path && access(path, R_OK) != 0)
+        return err_errno(errno, "Can't open file '%s'", path);
+    return NULL;
+}
+
 struct err *serve_run(const struct serve_options *options)
 {
-    char root[PATH_MAX], config[PATH_MAX];
-    struct stat info;
-    if (!realpath(options->root, root) || stat(root, &info) != 0)
-        return err_errno(errno, "Root path '%s' does not exist or is not a directory",
-                         options->root);
-    if (!S_ISDIR(info.st_mode))
-        return err_make(E_ILLEGAL_TARGET, "Root path '%s' does not exist or is not a directory",
-                        options->root);
-    if (options->config_file && !realpath(options->config_file, config))
-        return err_errno(errno, "Can't open file '%s'", options->config_file);
+    AUTO_ARENA(arena);
+    struct serve_options own = *options; /* with paths that outlast a change of directory */
+    struct str root = str_of(absolute(options->root, arena));
+    TRY(check_root(options->root));
+    TRY(check_config_file(options->config_file));
+    while (root.n && root.p[root.n - 1] == '/')
+        root.n--;
+    own.pid_file = absolute(options->pid_file, arena);
     struct session_options session = {
-        .root = strcmp(root, "/") == 0 ? "" : root,
-        .config_file = options->config_file ? config : NULL,
+        .root = arena_cstr(arena, root),
+        .config_file = absolute(options->config_file, arena),
         .read_only = options->read_only,
         .virtual_host = options->virtual_host,
         .compression = options->compression,
-        .max_request_size = options->max_request_size,
-        .max_response_size = options->max_response_size,
+        .limits = options->limits,
         .peer = "-",
     };
+    conn_set_memory_limit(options->requests_memory);
     if (options->log_file)
-        TRY(log_open(&session.log, options->log_file));
-    struct err *err = serve_with(options, &session);
+        TRY(log_open(&session.log, absolute(options->log_file, arena)));
+    struct err *err = serve_with(&own, &session);
     registry_close_all();
     log_close(session.log);
     return err;

@@ -3,13 +3,15 @@
  *
  * One thread per connection, blocking reads and writes. The process shares one cache; every
  * repository that is in use is opened once and shared by its connections. SIGTERM and SIGINT stop
- * accepting, let running commits finish, and end; SIGHUP reopens the log. */
+ * accepting, let running commands end (a second one does not), and end; SIGHUP reopens the log.
+ * Configuration needs no signal: it is read for each connection.
+ *
+ * Sockets that systemd hands over (supervisor.h) are served in the place of one of our own; the
+ * process then stays in the foreground. */
 #ifndef VARVE_SERVE_SERVE_H
 #define VARVE_SERVE_SERVE_H
 
-#include "base/err.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "svn/session.h"
 
 enum serve_mode {
     SERVE_NONE,
@@ -31,8 +33,10 @@ struct serve_options {
     const char *log_file, *pid_file;
     const char *tunnel_user; /* SERVE_TUNNEL; NULL: the name of our uid */
     bool virtual_host, foreground;
-    size_t max_request_size;  /* bytes; 0: no limit; default 16 MiB */
-    size_t max_response_size; /* bytes; 0: no limit */
+    struct session_limits limits; /* for each client */
+    struct peers_limits peers;    /* for all of them */
+    size_t requests_memory;       /* what all requests' items may take together; 0: no limit */
+    unsigned stop_timeout_s;      /* how long running commands may take to end when we stop */
 };
 
 void serve_options_init(struct serve_options *options); /* the defaults */

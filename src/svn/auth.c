@@ -46,6 +46,12 @@ static struct err *send_request(struct session *s, unsigned mechanisms)
     return wire_raw(conn, S(") ) "));
 }
 
+struct err *auth_too_many_from_there(struct session *s)
+{
+    return auth_send_failure(
+        s, S("Too many attempts to log in failed from your address; try again later"));
+}
+
 struct err *auth_send_failure(struct session *s, struct str text)
 {
     TRY(wire_raw(s->conn, S("( failure ( ")));
@@ -55,7 +61,7 @@ struct err *auth_send_failure(struct session *s, struct str text)
 
 struct err *auth_too_many_failures(void)
 {
-    return err_make(E_RA_SVN_CONNECTION_CLOSED, "Too many failed attempts to authenticate");
+    return err_make(E_RA_SVN_IO_ERROR, "Too many failed attempts to authenticate");
 }
 
 /* A challenge that nobody has seen before: <nonce.microseconds@host>. */
@@ -98,9 +104,13 @@ static struct err *cram_md5(bool *ok, struct session *s)
     TRY(wire_read(&response, s->conn, s->request));
     if (response.kind != WIRE_STRING)
         return err_make(E_RA_SVN_MALFORMED_DATA, "Malformed network data");
+    if (!peers_may_log_in(s->options->peers, s->options->peer))
+        return auth_too_many_from_there(s);
     const char *wrong = check_response(&user, s, challenge, response.text);
-    if (wrong)
+    if (wrong) {
+        peers_login_failed(s->options->peers, s->options->peer);
         return auth_send_failure(s, str_of(wrong));
+    }
     s->user = arena_str(s->arena, user);
     *ok = true;
     return wire_success_empty(s->conn);
@@ -140,12 +150,16 @@ static struct err *take_answer(bool *ok, struct session *s, unsigned mechanisms)
 /* After a failure the client may try again, on the same request. */
 static struct err *exchange(struct session *s, unsigned mechanisms)
 {
+    unsigned attempts = s->options->limits.login_attempts;
     TRY(send_request(s, mechanisms));
-    for (int attempt = 0; attempt < AUTH_ATTEMPTS_MAX; attempt++) {
+    s->in_exchange = true;
+    for (unsigned attempt = 0; !attempts || attempt < attempts; attempt++) {
         bool ok = false;
         TRY(take_answer(&ok, s, mechanisms));
-        if (ok)
+        if (ok) {
+            s->in_exchange = false;
             return NULL;
+        }
     }
     return auth_too_many_failures();
 }
@@ -172,7 +186,11 @@ struct err *auth_handshake(struct session *s)
 {
     bool asked;
     TRY(ask(&asked, s, ACCESS_LEVEL_READ, false));
-    return asked ? NULL : err_make(E_RA_NOT_AUTHORIZED, "No access allowed to this repository");
+    if (asked)
+        return NULL;
+    struct err *err = err_make(E_RA_NOT_AUTHORIZED, "No access allowed to this repository");
+    session_log_err(s, err);
+    return err;
 }
 
 static bool is_allowed(const struct session *s, enum access_level level, struct str path,

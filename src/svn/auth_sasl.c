@@ -112,22 +112,34 @@ static struct err *let_in(struct exchange *x, struct str token)
 
 static struct err *attempt(bool *ok, struct exchange *x)
 {
+    const struct session_options *options = x->s->options;
     struct cyrus_answer answer;
     TRY(begin(&answer, x));
+    if (!peers_may_log_in(options->peers, options->peer)) {
+        *ok = false;
+        return auth_too_many_from_there(x->s);
+    }
     while (answer.state == CYRUS_CONTINUE)
         TRY(step(&answer, x));
     *ok = answer.state == CYRUS_DONE;
-    return *ok ? let_in(x, answer.token) : auth_send_failure(x->s, str_of(answer.text));
+    if (*ok)
+        return let_in(x, answer.token);
+    peers_login_failed(options->peers, options->peer);
+    return auth_send_failure(x->s, str_of(answer.text));
 }
 
 static struct err *converse(struct exchange *x)
 {
+    unsigned attempts = x->s->options->limits.login_attempts;
     TRY(send_request(x));
-    for (int i = 0; i < AUTH_ATTEMPTS_MAX; i++) {
+    x->s->in_exchange = true;
+    for (unsigned i = 0; !attempts || i < attempts; i++) {
         bool ok;
         TRY(attempt(&ok, x));
-        if (ok)
+        if (ok) {
+            x->s->in_exchange = false;
             return NULL;
+        }
     }
     return auth_too_many_failures();
 }
@@ -146,6 +158,6 @@ struct err *auth_sasl(struct session *s, bool need_user)
     TRY(cyrus_open(&x.cyrus, &options));
     struct err *err = converse(&x);
     cyrus_close(x.cyrus);
-    conn_begin_request(s->conn, s->options->max_request_size);
+    conn_begin_request(s->conn, s->options->limits.request_bytes);
     return err;
 }

@@ -49,6 +49,8 @@ static struct err *take_call(struct commit_call *call, struct session *s, struct
         .lock_token_count = call->lock_count,
         .client_mergeinfo = s->caps & CAP_MERGEINFO,
         .access = s->access,
+        .memory_limit = s->options->limits.commit_memory,
+        .open_texts_limit = s->options->limits.open_texts,
     };
     return NULL;
 }
@@ -61,7 +63,7 @@ static struct err *take_edit(int *ended, struct session *s, struct edit_decoder 
     struct wire_item params;
     struct edit_event event;
     *ended = 0;
-    conn_begin_request(s->conn, s->options->max_request_size);
+    conn_begin_request(s->conn, s->options->limits.request_bytes);
     TRY(wire_read_command(&command, &params, s->conn, s->request));
     TRY(edit_decode(&event, decoder, command, &params, s->request));
     if (event.kind == EDIT_CLOSE_EDIT || event.kind == EDIT_ABORT_EDIT) {
@@ -89,17 +91,18 @@ static struct err *take_edits(int *ended, struct session *s, struct commit_edit 
  * What comes until then has no meaning any more. */
 static struct err *refuse_edit(struct session *s, struct err *why)
 {
-    session_log_err(s, why);
+    session_log_fault(s, why);
     struct err *err = wire_failure(s->conn, why);
     err_free(why);
     if (!err)
         err = conn_flush_holding(s->conn);
     bool aborted = false;
+    s->is_idle = true; /* it may leave as well */
     while (!err && !aborted) {
         struct arena_mark mark = arena_mark(s->request);
         struct str command;
         struct wire_item params;
-        conn_begin_request(s->conn, s->options->max_request_size);
+        conn_begin_request(s->conn, s->options->limits.request_bytes);
         err = wire_read_command(&command, &params, s->conn, s->request);
         aborted = !err && str_eq(command, S("abort-edit"));
         arena_rewind(s->request, mark);

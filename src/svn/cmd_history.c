@@ -105,6 +105,16 @@ static struct err *send_segments(struct session *s, const struct location_segmen
     return NULL;
 }
 
+static struct err *segment_range_error(const struct session *s, bool is_end)
+{
+    struct err *err = err_make(E_FS_NO_SUCH_REVISION,
+                               "Get-location-segments %s revision must not be younger than %s "
+                               "revision",
+                               is_end ? "end" : "start", is_end ? "start" : "peg");
+    session_log_err(s, err);
+    return err;
+}
+
 struct err *cmd_get_location_segments(struct session *s, struct wire_args *args)
 {
     struct str path, relative = wire_take_str(args);
@@ -113,18 +123,15 @@ struct err *cmd_get_location_segments(struct session *s, struct wire_args *args)
     TRY(wire_args_check(args));
     TRY(session_path(&path, s, relative));
     TRY(auth_trivial(s));
+    session_log(s, "get-location-segments %.*s@%lld r%lld:%lld", STR(log_path(s, path)),
+                (long long)peg, (long long)start, (long long)end);
     struct err *err = session_rev(&peg, s);
     if (start == REV_NONE)
         start = peg;
     if (end == REV_NONE)
         end = 0;
-    session_log(s, "get-location-segments %.*s@%lld r%lld:%lld", STR(log_path(s, path)),
-                (long long)peg, (long long)start, (long long)end);
     if (!err && (end > start || start > peg))
-        err = err_make(E_FS_NO_SUCH_REVISION,
-                       "Revisions of location segments must fall from peg over start to end: "
-                       "r%lld, r%lld, r%lld",
-                       (long long)peg, (long long)start, (long long)end);
+        err = segment_range_error(s, end > start);
     struct location_segment *list;
     size_t n;
     if (!err)

@@ -11,6 +11,7 @@ struct wanted {
     bool all, author, date, message;
     struct str *others;
     size_t other_count;
+    struct str said; /* for the access log */
 };
 
 static void want(struct wanted *w, struct str name)
@@ -33,6 +34,7 @@ static struct err *take_wanted(struct wanted *w, struct session *s, struct wire_
     if (!word.p || str_eq(word, S("all-revprops"))) {
         w->all = word.p;
         w->author = w->date = w->message = true;
+        w->said = w->all ? S(" revprops=all") : S(" revprops=(svn:author svn:date svn:log)");
         return NULL;
     }
     if (!str_eq(word, S("revprops")))
@@ -43,6 +45,9 @@ static struct err *take_wanted(struct wanted *w, struct session *s, struct wire_
     w->others = arena_array(s->request, n + 1, sizeof *w->others);
     for (size_t i = 0; i < n; i++)
         want(w, names[i]);
+    if (n)
+        w->said =
+            arena_printf(s->request, " revprops=(%.*s)", STR(str_skip(log_words(s, names, n), 1)));
     return NULL;
 }
 
@@ -145,26 +150,21 @@ static struct err *send_log(struct session *s, const struct log_params *params,
     return err;
 }
 
-static void log_request(struct session *s, const struct log_params *params, const struct wanted *w,
-                        bool by_words)
+static void log_request(struct session *s, const struct log_params *params, const struct wanted *w)
 {
     if (!s->options->log)
         return;
     AUTO_BUF(line);
     buf_cstr(&line, "log (");
-    for (size_t i = 0; i < params->path_count; i++)
-        buf_printf(&line, i ? " %.*s" : "%.*s", STR(log_path(s, params->paths[i])));
+    buf_str(&line,
+            str_skip(log_words(s, params->paths, params->path_count), params->path_count != 0));
     buf_printf(&line, ") r%lld:%lld", (long long)params->start, (long long)params->end);
     if (params->limit)
         buf_printf(&line, " limit=%lld", (long long)params->limit);
     buf_cstr(&line, params->changed_paths ? " discover-changed-paths" : "");
     buf_cstr(&line, params->strict ? " strict" : "");
     buf_cstr(&line, params->merged ? " include-merged-revisions" : "");
-    if (w->all)
-        buf_cstr(&line, " revprops=all");
-    else if (by_words)
-        buf_printf(&line, " revprops=(%s%s%s)", w->author ? "svn:author" : "",
-                   w->date ? " svn:date" : "", w->message ? " svn:log" : "");
+    buf_str(&line, w->said);
     session_log(s, "%.*s", STR(buf_view(&line)));
 }
 
@@ -179,7 +179,6 @@ struct err *cmd_log(struct session *s, struct wire_args *args)
     params.strict = wire_take_bool(args);
     params.limit = wire_args_end(args) ? 0 : (int64_t)wire_take_number(args);
     params.merged = wire_take_bool_tail(args, false);
-    bool by_words = !wire_args_end(args);
     TRY(take_wanted(&wanted, s, args));
     TRY(wire_args_check(args));
     if (params.limit < 0)
@@ -190,10 +189,10 @@ struct err *cmd_log(struct session *s, struct wire_args *args)
     params.want_revprops =
         wanted.all || wanted.author || wanted.date || wanted.message || wanted.other_count;
     TRY(auth_trivial(s));
+    log_request(s, &params, &wanted);
     struct err *err = session_rev(&params.start, s);
     if (!err)
         err = session_rev(&params.end, s);
-    log_request(s, &params, &wanted, by_words);
     if (!err)
         err = send_log(s, &params, &wanted);
     return finish_stream(s, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_node.c - commands about one node of one revision, and what lies below it. */
+#include "base/buf.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "repo/mergeinfo.h"
@@ -66,7 +67,7 @@ static struct err *send_text(struct session *s, const struct tree *tree, const s
     TRY(wire_str(s->conn, S("")));
     if (err) {
         struct err *sent = wire_failure(s->conn, err);
-        session_log_err(s, err);
+        session_log_fault(s, err);
         err_free(err);
         return sent;
     }
@@ -279,6 +280,15 @@ static struct err *send_list(struct session *s, struct list_cursor *cursor, int 
     }
 }
 
+/* As they are: nothing is encoded in them. */
+static struct str shown_patterns(const struct session *s, const struct str *patterns, size_t n)
+{
+    AUTO_BUF(line);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&line, " %.*s", STR(patterns[i]));
+    return arena_str(s->request, buf_view(&line));
+}
+
 struct err *cmd_list(struct session *s, struct wire_args *args)
 {
     struct str path, relative = wire_take_str(args);
@@ -295,8 +305,9 @@ struct err *cmd_list(struct session *s, struct wire_args *args)
     TRY(session_path(&path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     struct err *err = session_rev(&rev, s);
-    session_log(s, "list %.*s r%lld depth=%.*s%s", STR(log_path(s, path)), (long long)rev,
-                STR(depth_word(depth)), any ? " <ANY>" : "");
+    session_log(s, "list %.*s r%lld depth=%.*s%.*s", STR(log_path(s, path)), (long long)rev,
+                STR(depth_word(depth)),
+                STR(any ? S(" <ANY>") : shown_patterns(s, patterns, pattern_count)));
     struct tree tree;
     struct list_cursor *cursor;
     if (!err)
@@ -355,8 +366,8 @@ struct err *cmd_get_mergeinfo(struct session *s, struct wire_args *args)
         TRY(session_path(&paths[i], s, paths[i]));
     TRY(auth_trivial(s));
     TRY(session_rev(&rev, s));
-    session_log(s, "get-mergeinfo (%.*s) %.*s%s", STR(n ? log_path(s, paths[0]) : S("")), STR(word),
-                descendants ? " include-descendants" : "");
+    session_log(s, "get-mergeinfo (%.*s) %.*s%s", STR(str_skip(log_words(s, paths, n), n != 0)),
+                STR(word), descendants ? " include-descendants" : "");
     struct tree tree;
     struct path_mergeinfo *list;
     TRY(tree_of_rev(&tree, s->fs, rev));

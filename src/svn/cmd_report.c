@@ -44,7 +44,7 @@ static struct err *take_report_command(int *ended, struct report *report, struct
     return report_link_path(report, path, link_path, rev, start_empty, token, depth);
 }
 
-/* What the access log wants to know of a report: whether it is a checkout. */
+/* What the access log wants to know of a report: whether it is a checkout, where a diff begins. */
 struct report_shape {
     size_t entries;
     bool from_empty;
@@ -78,7 +78,7 @@ static struct err *read_report(bool *aborted, struct err **held, struct report_s
         struct str command;
         struct wire_item params;
         int ended = 0;
-        conn_begin_request(s->conn, s->options->max_request_size);
+        conn_begin_request(s->conn, s->options->limits.request_bytes);
         struct err *err = wire_read_command(&command, &params, s->conn, s->request);
         if (!err) {
             struct wire_args args = wire_args_of(&params);
@@ -86,6 +86,7 @@ static struct err *read_report(bool *aborted, struct err **held, struct report_s
             err = take_report_command(&ended, report, s, command, &args);
         }
         arena_rewind(s->request, mark);
+        conn_keep_charge(s->conn, report_memory(report));
         if (is_fatal(err)) {
             err_free(*held);
             return err;
@@ -101,15 +102,14 @@ static struct err *read_report(bool *aborted, struct err **held, struct report_s
     }
 }
 
-/* The shared second half: report in, edit out. WHAT is the log line's beginning. */
-static struct err *serve_report(struct session *s, const struct report_params *params,
-                                struct str what, bool may_be_checkout)
+/* The shared second half: report in, edit out. */
+static struct err *serve_report(struct report_shape *shape, struct session *s,
+                                const struct report_params *params)
 {
     struct report *report = report_new(s->fs, params);
-    struct report_shape shape;
     struct err *held;
     bool aborted = false;
-    struct err *err = read_report(&aborted, &held, &shape, report, s);
+    struct err *err = read_report(&aborted, &held, shape, report, s);
     if (err) {
         report_free(report);
         return err;
@@ -119,12 +119,6 @@ static struct err *serve_report(struct session *s, const struct report_params *p
         err_free(held);
         return wire_success_empty(s->conn);
     }
-    bool checkout = may_be_checkout && shape.entries == 1 && shape.from_empty;
-    if (checkout)
-        what = arena_printf(s->request, "checkout-or-export %.*s r%lld%.*s",
-                            STR(log_path(s, path_join(params->anchor, params->target, s->request))),
-                            (long long)params->rev, STR(log_depth(s, params->depth)));
-    session_log(s, "%.*s", STR(what));
     err = auth_trivial(s);
     if (err || held) {
         report_free(report);
@@ -178,10 +172,16 @@ struct err *cmd_update(struct session *s, struct wire_args *args)
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     TRY(session_rev(&params.rev, s));
     fill_params(&params, s);
-    struct str what = arena_printf(s->request, "update %.*s r%lld%.*s%s", STR(log_path(s, path)),
-                                   (long long)params.rev, STR(log_depth(s, params.depth)),
-                                   params.send_copyfrom ? " send-copyfrom-args" : "");
-    return serve_report(s, &params, what, true);
+    struct report_shape shape;
+    TRY(serve_report(&shape, s, &params));
+    if (shape.entries == 1 && shape.from_empty)
+        session_log(s, "checkout-or-export %.*s r%lld%.*s", STR(log_path(s, path)),
+                    (long long)params.rev, STR(log_depth(s, params.depth)));
+    else
+        session_log(s, "update %.*s r%lld%.*s%s", STR(log_path(s, path)), (long long)params.rev,
+                    STR(log_depth(s, params.depth)),
+                    params.send_copyfrom ? " send-copyfrom-args" : "");
+    return NULL;
 }
 
 struct err *cmd_switch(struct session *s, struct wire_args *args)
@@ -201,10 +201,11 @@ struct err *cmd_switch(struct session *s, struct wire_args *args)
     TRY(session_url_path(&params.switch_path, s, url));
     fill_params(&params, s);
     struct str path = path_join(s->path, params.target, s->request);
-    struct str what = arena_printf(s->request, "switch %.*s %.*s@%lld%.*s", STR(log_path(s, path)),
-                                   STR(log_path(s, params.switch_path)), (long long)params.rev,
-                                   STR(log_depth(s, params.depth)));
-    return serve_report(s, &params, what, false);
+    session_log(s, "switch %.*s %.*s@%lld%.*s", STR(log_path(s, path)),
+                STR(log_path(s, params.switch_path)), (long long)params.rev,
+                STR(log_depth(s, params.depth)));
+    struct report_shape shape;
+    return serve_report(&shape, s, &params);
 }
 
 struct err *cmd_status(struct session *s, struct wire_args *args)
@@ -220,9 +221,10 @@ struct err *cmd_status(struct session *s, struct wire_args *args)
     TRY(session_rev(&params.rev, s));
     fill_params(&params, s);
     struct str path = path_join(s->path, params.target, s->request);
-    struct str what = arena_printf(s->request, "status %.*s r%lld%.*s", STR(log_path(s, path)),
-                                   (long long)params.rev, STR(log_depth(s, params.depth)));
-    return serve_report(s, &params, what, false);
+    session_log(s, "status %.*s r%lld%.*s", STR(log_path(s, path)), (long long)params.rev,
+                STR(params.depth == DEPTH_INFINITY ? S("") : log_depth(s, params.depth)));
+    struct report_shape shape;
+    return serve_report(&shape, s, &params);
 }
 
 struct err *cmd_diff(struct session *s, struct wire_args *args)
@@ -242,9 +244,16 @@ struct err *cmd_diff(struct session *s, struct wire_args *args)
     TRY(session_url_path(&params.switch_path, s, url));
     fill_params(&params, s);
     struct str path = path_join(s->path, params.target, s->request);
-    struct str what = arena_printf(s->request, "diff %.*s %.*s@%lld%.*s%s", STR(log_path(s, path)),
-                                   STR(log_path(s, params.switch_path)), (long long)params.rev,
-                                   STR(log_depth(s, params.depth)),
-                                   params.ignore_ancestry ? " ignore-ancestry" : "");
-    return serve_report(s, &params, what, false);
+    struct report_shape shape;
+    TRY(serve_report(&shape, s, &params));
+    struct str from = log_path(s, path), to = log_path(s, params.switch_path);
+    const char *ancestry = params.ignore_ancestry ? " ignore-ancestry" : "";
+    struct str depth = log_depth(s, params.depth);
+    if (str_eq(from, to))
+        session_log(s, "diff %.*s r%lld:%lld%.*s%s", STR(from), (long long)shape.from_rev,
+                    (long long)params.rev, STR(depth), ancestry);
+    else
+        session_log(s, "diff %.*s@%lld %.*s@%lld%.*s%s", STR(from), (long long)shape.from_rev,
+                    STR(to), (long long)params.rev, STR(depth), ancestry);
+    return NULL;
 }

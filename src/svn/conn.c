@@ -4,12 +4,17 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
+    NESTING = 64,
     IN_BUFFER = 16 << 10,
+    REST_MS = 200,
     OUT_BUFFER = 32 << 10,
     DIRECT_WRITE = 8 << 10, /* larger pieces are not copied into the buffer */
     ENCODE_STEP = 32 << 10, /* plain bytes that are encoded before what became of them is written */
@@ -26,14 +31,24 @@ struct conn {
     struct buf coded_in, coded_out;
     uint64_t request_limit, request_bytes;
     uint64_t response_limit, response_bytes;
-    int failed; /* errno of the first I/O error, or EPIPE for the end of input */
+    int failed;          /* errno of the first I/O error */
+    bool ended;          /* no more input: the peer has ended it, or let us wait too long */
+    int64_t deadline_ms; /* on the monotonic clock; 0: none */
+    unsigned idle_s;     /* for messages; the kernel keeps the time */
+    unsigned nesting;
+    size_t kept;    /* part of what is charged */
+    size_t charged; /* our part of charged_total */
 };
+
+static atomic_size_t charged_total;
+static size_t charge_limit;
 
 struct conn *conn_new(int in_fd, int out_fd)
 {
     struct conn *conn = mem_zalloc(sizeof *conn);
     conn->in_fd = in_fd;
     conn->out_fd = out_fd;
+    conn->nesting = NESTING;
     buf_reserve(&conn->in, IN_BUFFER);
     buf_reserve(&conn->out, OUT_BUFFER);
     return conn;
@@ -43,6 +58,7 @@ void conn_free(struct conn *conn)
 {
     if (!conn)
         return;
+    conn_discharge(conn);
     buf_free(&conn->in);
     buf_free(&conn->out);
     buf_free(&conn->coded_in);
@@ -79,6 +95,134 @@ static struct err *fail(struct conn *conn, int errnum)
     return failed_error(conn);
 }
 
+/* ---- bounds ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void conn_set_idle_timeout(struct conn *conn, unsigned seconds)
+{
+    struct timeval wait = {.tv_sec = (time_t)seconds};
+    conn->idle_s = seconds;
+    setsockopt(conn->in_fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    setsockopt(conn->out_fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+}
+
+void conn_set_deadline(struct conn *conn, unsigned seconds)
+{
+    conn->deadline_ms = seconds ? now_ms() + (int64_t)seconds * 1000 : 0;
+}
+
+void conn_set_nesting(struct conn *conn, unsigned levels)
+{
+    conn->nesting = levels;
+}
+
+unsigned conn_nesting(const struct conn *conn)
+{
+    return conn->nesting;
+}
+
+void conn_set_memory_limit(size_t bytes)
+{
+    charge_limit = bytes;
+}
+
+struct err *conn_charge(struct conn *conn, size_t bytes)
+{
+    size_t before = conn->charged;
+    conn->charged = bytes + conn->kept > CONN_CHARGE_FREE ? bytes + conn->kept : 0;
+    if (conn->charged == before)
+        return NULL;
+    size_t total =
+        atomic_fetch_add(&charged_total, conn->charged - before) + conn->charged - before;
+    if (conn->charged > before && charge_limit && total > charge_limit)
+        return err_make(E_RA_SVN_REQUEST_SIZE,
+                        "The requests that the server has at hand take too much memory");
+    return NULL;
+}
+
+void conn_keep_charge(struct conn *conn, size_t bytes)
+{
+    conn->kept = bytes;
+}
+
+void conn_discharge(struct conn *conn)
+{
+    conn->kept = 0;
+    atomic_fetch_sub(&charged_total, conn->charged);
+    conn->charged = 0;
+}
+
+/* A descriptor whose time is up. */
+static bool is_late(int errnum)
+{
+    return errnum == EAGAIN || errnum == EWOULDBLOCK;
+}
+
+static struct err *late_error(struct conn *conn, const char *what, unsigned seconds)
+{
+    conn->ended = true;
+    return err_make(E_RA_SVN_IO_ERROR, "%s within %u seconds", what, seconds);
+}
+
+static struct err *wait_until_deadline(struct conn *conn)
+{
+    if (!conn->deadline_ms)
+        return NULL;
+    struct pollfd poll_in = {.fd = conn->in_fd, .events = POLLIN};
+    int64_t left;
+    do {
+        left = conn->deadline_ms - now_ms();
+        if (left <= 0)
+            left = 0;
+        else if (left > INT_MAX)
+            left = INT_MAX;
+        if (poll(&poll_in, 1, (int)left) > 0)
+            return NULL;
+    } while (left > 0);
+    conn->ended = true;
+    return err_make(E_RA_SVN_IO_ERROR, "The client did not log in in time");
+}
+
+/* jemalloc's, where the program is linked with it. */
+extern int mallctl(const char *name, void *old, size_t *old_size, void *new_value, size_t new_size)
+    __attribute__((weak));
+
+/* A peer that stays silent for a while: what this thread has at hand for its next allocations is
+ * of more use to others. */
+static void rest(const struct conn *conn)
+{
+    struct pollfd poll_in = {.fd = conn->in_fd, .events = POLLIN};
+    if (mallctl && poll(&poll_in, 1, REST_MS) == 0)
+        mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+}
+
+/* Whatever comes first of N bytes. Waits. */
+static struct err *receive(size_t *got, struct conn *conn, char *to, size_t n)
+{
+    ssize_t count;
+    if (conn->ended)
+        return closed_error();
+    TRY(wait_until_deadline(conn));
+    do
+        count = read(conn->in_fd, to, n);
+    while (count < 0 && errno == EINTR);
+    if (count < 0 && is_late(errno))
+        return late_error(conn, "Nothing was heard from the client", conn->idle_s);
+    if (count < 0)
+        return fail(conn, errno);
+    *got = (size_t)count;
+    if (count > 0)
+        return NULL;
+    conn->ended = true;
+    return closed_error();
+}
+
 /* What the layer says of a damaged stream, once; after it the connection is as good as closed. */
 static struct err *check_layer(struct conn *conn, struct err *err)
 {
@@ -90,14 +234,11 @@ static struct err *check_layer(struct conn *conn, struct err *err)
 /* One read that adds to TO. Waits. */
 static struct err *read_more(struct conn *conn, struct buf *to)
 {
+    size_t got;
     buf_reserve(to, IN_BUFFER);
-    ssize_t got;
-    do
-        got = read(conn->in_fd, to->p + to->n, IN_BUFFER);
-    while (got < 0 && errno == EINTR);
-    if (got <= 0)
-        return fail(conn, got == 0 ? EPIPE : errno);
-    to->n += (size_t)got;
+    rest(conn);
+    TRY(receive(&got, conn, to->p + to->n, IN_BUFFER));
+    to->n += got;
     return NULL;
 }
 
@@ -113,6 +254,28 @@ static struct err *fill(struct conn *conn)
     return check_layer(conn,
                        conn->layer.decode(&conn->in, conn->layer.self, buf_view(&conn->coded_in)));
 }
+
+void conn_linger(struct conn *conn)
+{
+    static const size_t piece = IN_BUFFER;
+    struct err *err = conn_flush(conn);
+    bool over = err || conn->failed || shutdown(conn->out_fd, SHUT_WR) != 0;
+    int64_t until = now_ms() + CONN_LINGER_MS;
+    err_free(err);
+    conn->in_at = conn->in.n = 0;
+    buf_reserve(&conn->in, piece);
+    for (size_t taken = 0; !over && taken < CONN_LINGER_BYTES;) {
+        struct pollfd poll_in = {.fd = conn->in_fd, .events = POLLIN};
+        int64_t left = until - now_ms();
+        if (left <= 0 || poll(&poll_in, 1, (int)left) <= 0)
+            return;
+        ssize_t got = recv(conn->in_fd, conn->in.p, piece, MSG_DONTWAIT);
+        over = got <= 0;
+        taken += over ? 0 : (size_t)got;
+    }
+}
+
+/* ---- reading ---- */
 
 static struct err *count_request(struct conn *conn, size_t n)
 {
@@ -146,14 +309,11 @@ void conn_take(struct conn *conn, size_t n)
 static struct err *read_direct(struct conn *conn, char *to, size_t n)
 {
     while (n) {
+        size_t got;
         TRY(conn_flush(conn));
-        ssize_t got = read(conn->in_fd, to, n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return fail(conn, got == 0 ? EPIPE : errno);
+        TRY(receive(&got, conn, to, n));
         to += got;
-        n -= (size_t)got;
+        n -= got;
     }
     return NULL;
 }
@@ -206,7 +366,7 @@ static struct err *write_pair(struct conn *conn, struct str first, struct str se
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return fail(conn, errno);
+            return fail(conn, is_late(errno) ? ETIMEDOUT : errno);
         size_t of_first = (size_t)put < first.n ? (size_t)put : first.n;
         first = str_skip(first, of_first);
         second = str_skip(second, (size_t)put - of_first);
@@ -240,7 +400,7 @@ static struct err *write_coded(struct conn *conn, struct str plain)
     return NULL;
 }
 
-static struct err *send(struct conn *conn, struct str direct)
+static struct err *send_out(struct conn *conn, struct str direct)
 {
     struct str held = buf_view(&conn->out);
     conn->out.n = 0; /* also after an error: nothing is sent twice */
@@ -279,9 +439,9 @@ struct err *conn_write(struct conn *conn, const void *p, size_t n)
         return NULL;
     }
     if (n >= DIRECT_WRITE)
-        return send(conn, str_make(p, n));
+        return send_out(conn, str_make(p, n));
     if (conn->out.n + n > OUT_BUFFER)
-        TRY(send(conn, S("")));
+        TRY(send_out(conn, S("")));
     buf_add(&conn->out, p, n);
     return NULL;
 }
@@ -306,7 +466,7 @@ void conn_hold_discard(struct conn *conn)
 
 struct err *conn_flush(struct conn *conn)
 {
-    return conn->out.n ? send(conn, S("")) : NULL;
+    return conn->out.n ? send_out(conn, S("")) : NULL;
 }
 
 /* As much of READY as a descriptor that poll calls writable takes without waiting. */
@@ -334,8 +494,9 @@ struct err *conn_flush_holding(struct conn *conn)
     while (ready->n && !conn->failed) {
         struct pollfd fds[2] = {{.fd = conn->out_fd, .events = POLLOUT},
                                 {.fd = conn->in_fd, .events = POLLIN}};
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
-            return fail(conn, errno);
+        int count = poll(fds, 2, conn->idle_s ? (int)conn->idle_s * 1000 : -1);
+        if (count == 0 || (count < 0 && errno != EINTR))
+            return fail(conn, count == 0 ? ETIMEDOUT : errno);
         if (fds[0].revents) {
             TRY(write_some(conn, ready));
             continue;

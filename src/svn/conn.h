@@ -5,14 +5,16 @@
  * wait for the peer: a conversation of pipelined requests costs one system call a direction. Large
  * pieces (cached wire texts) are written from where they are, without a copy.
  *
- * Errors: E_RA_SVN_CONNECTION_CLOSED at the end of input, E_RA_SVN_IO_ERROR, E_RA_SVN_REQUEST_SIZE,
- * E_RA_SVN_RESPONSE_SIZE. After an I/O error every later call fails the same way. One thread at a
- * time. */
+ * Errors: E_RA_SVN_CONNECTION_CLOSED at the end of input, E_RA_SVN_IO_ERROR where the peer lets us
+ * wait too long, E_RA_SVN_REQUEST_SIZE, E_RA_SVN_RESPONSE_SIZE, errno values. After an error of the
+ * descriptor every later call fails the same way; after the end of input, or a wait for it that was
+ * too long, one can still write. One thread at a time. */
 #ifndef VARVE_SVN_CONN_H
 #define VARVE_SVN_CONN_H
 
 #include "base/buf.h"
 #include "base/err.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 struct conn;
@@ -39,6 +41,32 @@ struct conn_layer {
  * connection. */
 struct err *conn_secure(struct conn *conn, const struct conn_layer *layer);
 bool conn_is_secure(const struct conn *conn);
+/* ---- bounds ---- */
+
+/* The longest wait for the peer to send or take something, in seconds; 0: for ever. Pipes know no
+ * such bound. */
+void conn_set_idle_timeout(struct conn *conn, unsigned seconds);
+/* All input must have come this many seconds from now; 0: no such bound any more. */
+void conn_set_deadline(struct conn *conn, unsigned seconds);
+
+/* Lists within lists that the reader of items puts up with; 64 where nobody says otherwise. */
+void conn_set_nesting(struct conn *conn, unsigned levels);
+unsigned conn_nesting(const struct conn *conn);
+
+/* What the items of all connections' requests may take in memory together, in bytes; 0: any
+ * amount. For the process, before the first connection. */
+void conn_set_memory_limit(size_t bytes);
+/* Say that what CONN's request has in memory is BYTES by now, more or less than before.
+ * E_RA_SVN_REQUEST_SIZE where that is too much for all together; small ones are always taken. */
+struct err *conn_charge(struct conn *conn, size_t bytes);
+/* What the request keeps besides, from one item to the next: counted with every charge. */
+void conn_keep_charge(struct conn *conn, size_t bytes);
+void conn_discharge(struct conn *conn); /* the request is over */
+
+/* The end that comes from our side: send what was written and that no more comes, then take in and
+ * forget what the peer is still sending, for a while. Without that its system would throw away our
+ * last words together with the connection. */
+void conn_linger(struct conn *conn);
 
 /* ---- reading ---- */
 
@@ -68,7 +96,12 @@ void conn_hold(struct conn *conn);
 void conn_hold_release(struct conn *conn);
 void conn_hold_discard(struct conn *conn); /* fine where nothing is held */
 
-enum { CONN_HELD_MAX = 16 << 20 };
+enum {
+    CONN_HELD_MAX = 16 << 20,
+    CONN_CHARGE_FREE = 64 << 10,   /* a request of this size never fails for want of memory */
+    CONN_LINGER_MS = 5 * 1000,     /* how long, ... */
+    CONN_LINGER_BYTES = 128 << 20, /* ... and how much a peer may go on to send after the end */
+};
 
 static inline struct err *conn_write_str(struct conn *conn, struct str s)
 {

@@ -4,6 +4,8 @@
 #include "base/num.h"
 #include "base/path.h"
 
+enum { TOKEN_MAX = 64 }; /* clients' tokens are a letter and a number; all of them are kept */
+
 /* Fields, in the order of the wire:
  *   p path   P token of the parent   N token of what is opened   n token of what is open
  *   R revision   r [revision]   c [copy-path copy-revision]   k name   v [value]   t svndiff bytes
@@ -191,7 +193,9 @@ static struct err *decode_field(struct edit_event *event, struct str *opened, ch
                             : find_token(&event->node, decoder, text, names_file(event->kind));
     case 'N':
         *opened = wire_take_str(args);
-        return NULL;
+        return opened->n <= TOKEN_MAX ? NULL
+                                      : err_make(E_RA_SVN_MALFORMED_DATA,
+                                                 "A token of %zu bytes is too long", opened->n);
     case 'R':
         event->rev = wire_take_rev(args);
         return NULL;

@@ -10,10 +10,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum {
-    REQUEST_MEMORY = 256 << 20, /* the most that one request's items may take in memory */
-    GREETING_MAX = 64 << 10,    /* bytes that a peer may send before it has said who it is */
-};
+void session_limits_init(struct session_limits *limits)
+{
+    *limits = (struct session_limits){
+        .request_bytes = 16 << 20,
+        .login_bytes = 64 << 10,
+        .request_memory = 256 << 20,
+        .commit_memory = (size_t)1 << 30,
+        .open_texts = 64,
+        .nesting = 64,
+        .login_attempts = 32,
+        .login_timeout_s = 120, /* somebody may have to type a password */
+        .idle_timeout_s = 3600,
+    };
+}
 
 /* Every command, with what it is called on the wire. */
 static const struct {
@@ -123,9 +133,17 @@ struct str log_path(const struct session *s, struct str path)
 
 struct str log_depth(const struct session *s, enum depth depth)
 {
-    if (depth == DEPTH_INFINITY || depth == DEPTH_UNKNOWN)
+    if (depth == DEPTH_UNKNOWN)
         return S("");
     return arena_printf(s->request, " depth=%.*s", STR(depth_word(depth)));
+}
+
+struct str log_words(const struct session *s, const struct str *words, size_t n)
+{
+    AUTO_BUF(line);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&line, " %.*s", STR(log_path(s, words[i])));
+    return arena_str(s->request, buf_view(&line));
 }
 
 /* "<pid> <date> <peer> <user> <repository> " */
@@ -179,11 +197,40 @@ void session_log_err(const struct session *s, const struct err *err)
     }
 }
 
+enum { FIRST_OWN_CODE = 120000 }; /* below are the system's errors */
+
+/* The server is to blame, or a question makes no sense. */
+static bool is_fault(const struct err *err)
+{
+    for (; err; err = err->cause) {
+        if (err->code < FIRST_OWN_CODE)
+            return true;
+        switch (err->code) {
+        case E_INCORRECT_PARAMS:
+        case E_FS_CORRUPT:
+        case E_FS_INDEX_CORRUPTION:
+        case E_FS_CORRUPT_REVPROP_MANIFEST:
+        case E_FS_CORRUPT_PROPLIST:
+        case E_CORRUPT_PACKED_DATA:
+            return true;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
+void session_log_fault(const struct session *s, const struct err *err)
+{
+    if (is_fault(err))
+        session_log_err(s, err);
+}
+
 /* Tell of ERR (freed) in the place of an answer. */
 static struct err *send_failure(struct session *s, struct err *err)
 {
     conn_hold_discard(s->conn);
-    session_log_err(s, err);
+    session_log_fault(s, err);
     struct err *sent = wire_failure(s->conn, err);
     err_free(err);
     return sent;
@@ -214,10 +261,12 @@ static struct err *send_greeting(struct session *s)
 }
 
 /* ( version ( caps ) url ? agent [client] ) */
-static struct err *read_greeting(struct str *url, struct str *agent, struct session *s)
+static struct err *read_greeting(struct str *url, struct str *agent, struct str *said,
+                                 struct session *s)
 {
+    AUTO_BUF(words);
     struct wire_item answer;
-    conn_begin_request(s->conn, GREETING_MAX);
+    conn_begin_request(s->conn, s->options->limits.login_bytes);
     TRY(wire_read(&answer, s->conn, s->request));
     struct wire_args args = wire_args_of(&answer);
     uint64_t version = wire_take_number(&args);
@@ -226,18 +275,20 @@ static struct err *read_greeting(struct str *url, struct str *agent, struct sess
     *agent = wire_args_end(&args) ? S("-") : wire_take_str(&args);
     while (!caps.malformed && !wire_args_end(&caps)) {
         struct str word = wire_take_word(&caps);
+        buf_printf(&words, words.n ? " %.*s" : "%.*s", STR(word));
         for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
             if (str_eq(capabilities[i].word, word))
                 s->caps |= capabilities[i].bit;
     }
     args.malformed |= caps.malformed;
     TRY(wire_args_check(&args));
+    *said = arena_str(s->request, buf_view(&words));
     if (version != 2)
-        return err_make(E_RA_SVN_CONNECTION_CLOSED,
-                        "The client speaks protocol version %llu, not 2",
+        return err_make(E_RA_SVN_BAD_VERSION,
+                        "Unsupported ra_svn protocol version %llu (supported versions: [2])",
                         (unsigned long long)version);
     if (!(s->caps & CAP_EDIT_PIPELINE))
-        return err_make(E_RA_SVN_CONNECTION_CLOSED, "The client does not know edit pipelining");
+        return err_make(E_RA_SVN_BAD_VERSION, "Missing edit-pipeline capability");
     return NULL;
 }
 
@@ -352,23 +403,13 @@ static struct err *send_repo_info(struct session *s)
     return wire_end_success(s->conn);
 }
 
-static void log_opened(struct session *s, struct str agent)
-{
-    AUTO_BUF(caps);
-    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
-        if (s->caps & capabilities[i].bit)
-            buf_printf(&caps, caps.n ? " %.*s" : "%.*s", STR(capabilities[i].word));
-    session_log(s, "open 2 cap=(%.*s) %.*s %.*s -", STR(buf_view(&caps)), STR(log_path(s, s->path)),
-                STR(log_path(s, agent)));
-}
-
 /* Errors before the repository is at hand are told in the place of the auth request, and end the
  * connection. */
 static struct err *begin(struct session *s)
 {
-    struct str url, agent;
+    struct str url, agent, caps;
     TRY(send_greeting(s));
-    TRY(read_greeting(&url, &agent, s));
+    TRY(read_greeting(&url, &agent, &caps, s));
     int compression = s->options->compression;
     s->svndiff_version = compression > 0 && s->caps & CAP_SVNDIFF2   ? 2
                          : compression > 0 && s->caps & CAP_SVNDIFF1 ? 1
@@ -383,12 +424,13 @@ static struct err *begin(struct session *s)
     if (!err)
         err = auth_handshake(s);
     if (err && !is_fatal(err)) {
-        TRY(send_failure(s, err));
-        TRY(conn_flush(s->conn));
-        return err_make(E_RA_SVN_CONNECTION_CLOSED, "The connection was refused");
+        conn_hold_discard(s->conn);
+        err_free(wire_failure(s->conn, err));
     }
     TRY(err);
-    log_opened(s, agent);
+    s->is_open = true;
+    session_log(s, "open 2 cap=(%.*s) %.*s %.*s -", STR(caps), STR(log_path(s, s->path)),
+                STR(log_path(s, agent)));
     return send_repo_info(s);
 }
 
@@ -417,45 +459,97 @@ static struct err *run_command(struct session *s, struct str command,
     return err_make(E_RA_SVN_UNKNOWN_CMD, "Unknown editor command '%.*s'", STR(command));
 }
 
+static struct err *stopped_error(void)
+{
+    return err_make(E_RA_SVN_IO_ERROR, "The server is being stopped");
+}
+
+/* Somebody who wants us to end may do so only while we wait for a command. */
+static struct err *begin_waiting(struct session *s)
+{
+    struct session_state *state = s->options->state;
+    if (!state)
+        return NULL;
+    atomic_store(&state->phase, SESSION_WAITING);
+    if (state->stopping && atomic_load(state->stopping))
+        return stopped_error();
+    return NULL;
+}
+
+static struct err *end_waiting(struct session *s)
+{
+    struct session_state *state = s->options->state;
+    int waiting = SESSION_WAITING;
+    if (!state || atomic_compare_exchange_strong(&state->phase, &waiting, SESSION_BUSY))
+        return NULL;
+    return stopped_error();
+}
+
 /* One command and its answer. */
 static struct err *take_command(struct session *s)
 {
     struct str command;
     struct wire_item params;
-    conn_begin_request(s->conn, s->options->max_request_size);
-    conn_begin_response(s->conn, s->options->max_response_size);
-    struct err *err = wire_read_command(&command, &params, s->conn, s->request);
-    if (!err)
-        err = run_command(s, command, &params);
-    if (err && (!is_fatal(err) || err->code == E_RA_SVN_REQUEST_SIZE ||
-                err->code == E_RA_SVN_RESPONSE_SIZE)) {
-        bool last = is_fatal(err);
-        conn_begin_response(s->conn, 0);
-        err = send_failure(s, err);
-        if (!err && last)
-            err = err_make(E_RA_SVN_CONNECTION_CLOSED, "A limit was exceeded");
-    }
-    return err;
+    TRY(begin_waiting(s));
+    conn_begin_request(s->conn, s->options->limits.request_bytes);
+    conn_begin_response(s->conn, s->options->limits.response_bytes);
+    s->is_idle = true;
+    TRY(wire_read_command(&command, &params, s->conn, s->request));
+    s->is_idle = false;
+    TRY(end_waiting(s));
+    struct err *err = run_command(s, command, &params);
+    return err && !is_fatal(err) ? send_failure(s, err) : err;
 }
 
 static struct err *converse(struct session *s)
 {
     TRY(begin(s));
+    conn_set_deadline(s->conn, 0);
     for (;;) {
         struct arena_mark mark = arena_mark(s->request);
         TRY(take_command(s));
         arena_rewind(s->request, mark);
+        conn_discharge(s->conn);
     }
 }
 
-/* The peer's leaving is the ordinary end. */
-static struct err *end_of(struct session *s, struct err *err)
+/* Errors of ours that end the connection, and that the client is told of. */
+static bool is_limit(const struct err *err)
 {
-    if (err && err->code == E_RA_SVN_CONNECTION_CLOSED) {
-        err_free(err);
-        return NULL;
+    return err->code == E_RA_SVN_REQUEST_SIZE || err->code == E_RA_SVN_RESPONSE_SIZE ||
+           err->code == E_RA_SVN_IO_ERROR;
+}
+
+/* What is wrong with the conversation itself goes without the names of user and repository. */
+static void log_end(const struct session *s, const struct err *err)
+{
+    struct session nobody = {.options = s->options};
+    bool is_protocol = err->code == E_RA_SVN_CONNECTION_CLOSED ||
+                       err->code == E_RA_SVN_MALFORMED_DATA || err->code == E_RA_SVN_BAD_VERSION ||
+                       err->code == E_RA_NOT_AUTHORIZED;
+    session_log_err(is_protocol ? &nobody : s, err);
+}
+
+/* The last words, and the line in the log. The peer's leaving is the ordinary end of a session that
+ * was open. */
+static struct err *say_goodbye(struct session *s, struct err *err)
+{
+    const struct session_state *state = s->options->state;
+    conn_hold_discard(s->conn);
+    conn_begin_response(s->conn, 0);
+    if (err->code == E_RA_SVN_CONNECTION_CLOSED) {
+        bool stopped = state && atomic_load(&state->phase) == SESSION_ENDED;
+        if (stopped || (s->is_open && s->is_idle)) {
+            err_free(err);
+            err = stopped ? stopped_error() : NULL;
+        }
     }
-    session_log_err(s, err);
+    if (err)
+        log_end(s, err);
+    if (err && is_limit(err))
+        err_free(s->in_exchange ? auth_send_failure(s, str_of(err->text))
+                                : wire_failure(s->conn, err));
+    conn_linger(s->conn); /* ends at once where the peer is gone */
     return err;
 }
 
@@ -463,14 +557,27 @@ struct err *session_serve(struct conn *conn, const struct session_options *optio
 {
     AUTO_ARENA(arena);
     AUTO_ARENA(request);
-    arena_limit(request, REQUEST_MEMORY, E_RA_SVN_REQUEST_SIZE,
-                "The client request takes too much memory");
+    const struct session_limits *limits = &options->limits;
+    if (limits->request_memory)
+        arena_limit(request, limits->request_memory, E_RA_SVN_REQUEST_SIZE,
+                    "The client request takes too much memory");
+    conn_set_idle_timeout(conn, limits->idle_timeout_s);
+    conn_set_deadline(conn, limits->login_timeout_s);
+    conn_set_nesting(conn, limits->nesting);
     struct session s = {.options = options, .conn = conn, .arena = arena, .request = request};
-    struct err *err = end_of(&s, converse(&s));
-    conn_hold_discard(conn);
-    struct err *flushed = conn_flush(conn);
-    err_free(flushed); /* who is gone needs no goodbye */
+    struct err *err = say_goodbye(&s, converse(&s));
     if (s.repo)
         registry_release(s.repo);
     return err;
+}
+
+void session_turn_away(int fd, const struct session_options *options, struct err *why)
+{
+    struct conn *conn = conn_new(fd, fd);
+    struct session s = {.options = options, .conn = conn};
+    session_log_err(&s, why);
+    err_free(wire_failure(conn, why)); /* a new socket has room for a line */
+    err_free(conn_flush(conn));
+    conn_free(conn);
+    err_free(why);
 }

@@ -27,6 +27,9 @@ struct session {
     struct repo *repo;
     struct fsfs *fs;
     struct server_config config;
+    bool is_open;         /* the client has logged in */
+    bool is_idle;         /* waits for a command: the client may leave without a word */
+    bool in_exchange;     /* the client waits for a word on who it is */
     unsigned caps;        /* of the client */
     int svndiff_version;  /* the most to send */
     struct str repo_name; /* for the log */
@@ -50,9 +53,9 @@ struct err *auth_require(struct session *s, enum access_level level, struct str 
 /* For commands that need no right beyond being connected: the empty auth-request. */
 struct err *auth_trivial(struct session *s);
 
-/* After this many failures on one request the connection ends. */
-enum { AUTH_ATTEMPTS_MAX = 32 };
+/* Tell a client that says who it is that it may not be. */
 struct err *auth_send_failure(struct session *s, struct str text);
+struct err *auth_too_many_from_there(struct session *s);
 struct err *auth_too_many_failures(void);
 /* The exchange where `use-sasl` is set (auth_sasl.c). Who it was is asked, and kept, only where
  * NEED_USER, as stock servers do. */
@@ -73,12 +76,17 @@ struct err *session_rev(revnum *rev, const struct session *s);
 void session_log(const struct session *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void session_log_err(const struct session *s, const struct err *err);
+/* Log ERR, which the client is told of, where that is usual: not for what is wrong with the
+ * client's question only. */
+void session_log_fault(const struct session *s, const struct err *err);
+/* Words for the log, each behind a space, encoded. */
+struct str log_words(const struct session *s, const struct str *words, size_t n);
 /* A path in the form of the log: URI-encoded. */
 struct str log_path(const struct session *s, struct str path);
 /* End a stream of items: "done ", and the failure where ERR says so (ERR is freed), else success.
  */
 struct err *finish_stream(struct session *s, struct err *err);
-/* " depth=files": what the log says of a depth; empty for the ordinary ones. */
+/* " depth=files": what the log says of a depth; empty where the client left it open. */
 struct str log_depth(const struct session *s, enum depth depth);
 
 /* ---- commands ---- */

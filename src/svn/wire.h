@@ -4,8 +4,8 @@
  *   number "12 "   string "3:abc "   word "success "   list "( item item ) "
  *
  * Reading builds one tuple in an arena, bounded by the arena's soft limit and the connection's
- * request limit; strings of hostile length take memory only as their bytes arrive. Writing goes
- * straight into the connection. */
+ * limits of request size, nesting and memory; strings of hostile length take memory only as their
+ * bytes arrive. Writing goes straight into the connection. */
 #ifndef VARVE_SVN_WIRE_H
 #define VARVE_SVN_WIRE_H
 
@@ -15,7 +15,6 @@
 #include "svn/conn.h"
 
 enum {
-    WIRE_NESTING_MAX = 64,
     WIRE_WORD_MAX = 31,
     WIRE_STRING_STEP = 1 << 20, /* a string's memory grows in steps of this, as its bytes arrive */
 };

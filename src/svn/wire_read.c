@@ -48,6 +48,13 @@ static struct err *need_space(struct conn *conn)
     return is_space(c) ? NULL : malformed();
 }
 
+/* Before more is taken: EXTRA bytes that will be in ARENA, what is there counts already. */
+static struct err *check_memory(struct conn *conn, const struct arena *arena, size_t extra)
+{
+    TRY(arena_check(arena));
+    return conn_charge(conn, arena_used(arena) + extra);
+}
+
 /* Memory follows the bytes: a length that is not followed by its bytes costs one step at most. */
 static struct err *read_long_string(struct str *out, struct conn *conn, uint64_t n,
                                     struct arena *arena)
@@ -55,6 +62,7 @@ static struct err *read_long_string(struct str *out, struct conn *conn, uint64_t
     AUTO_BUF(grown);
     while (grown.n < n) {
         uint64_t part = n - grown.n < WIRE_STRING_STEP ? n - grown.n : WIRE_STRING_STEP;
+        TRY(check_memory(conn, arena, 3 * grown.n)); /* the buffer grows twofold, then a copy */
         TRY(conn_read(conn, buf_grow(&grown, (size_t)part), (size_t)part));
     }
     *out = arena_str(arena, buf_view(&grown));
@@ -63,7 +71,7 @@ static struct err *read_long_string(struct str *out, struct conn *conn, uint64_t
 
 static struct err *read_string(struct str *out, struct conn *conn, uint64_t n, struct arena *arena)
 {
-    TRY(arena_check(arena));
+    TRY(check_memory(conn, arena, n < WIRE_STRING_STEP ? (size_t)n : 0));
     if (n > WIRE_STRING_STEP)
         return read_long_string(out, conn, n, arena);
     char *bytes = arena_alloc(arena, (size_t)n + 1);
@@ -83,7 +91,7 @@ static struct err *read_number_or_string(struct wire_item *out, char first, stru
         if (!is_digit(c))
             break;
         if (!mul_u64(&n, n, 10) || !add_u64(&n, n, (uint64_t)(c - '0')))
-            return malformed();
+            return err_make(E_RA_SVN_MALFORMED_DATA, "Number is larger than maximum");
     }
     if (c == ':') {
         out->kind = WIRE_STRING;
@@ -102,7 +110,7 @@ static struct err *read_word(struct wire_item *out, char first, struct conn *con
     size_t n = 0;
     do {
         if (n == WIRE_WORD_MAX)
-            return malformed();
+            return err_make(E_RA_SVN_MALFORMED_DATA, "Word is too long");
         word[n++] = c;
         TRY(take_byte(&c, conn));
     } while (is_letter(c) || is_digit(c) || c == '-');
@@ -111,13 +119,13 @@ static struct err *read_word(struct wire_item *out, char first, struct conn *con
     return is_space(c) ? NULL : malformed();
 }
 
-static struct err *read_item(struct wire_item *out, char first, struct conn *conn, int depth,
+static struct err *read_item(struct wire_item *out, char first, struct conn *conn, unsigned depth,
                              struct arena *arena);
 
-static struct err *read_list(struct wire_item *out, struct conn *conn, int depth,
+static struct err *read_list(struct wire_item *out, struct conn *conn, unsigned depth,
                              struct arena *arena)
 {
-    if (depth == WIRE_NESTING_MAX)
+    if (depth >= conn_nesting(conn))
         return malformed();
     struct wire_item *items = NULL;
     size_t n = 0, cap = 0;
@@ -128,7 +136,7 @@ static struct err *read_list(struct wire_item *out, struct conn *conn, int depth
         if (mark == ')')
             break;
         if (n == cap) {
-            TRY(arena_check(arena));
+            TRY(check_memory(conn, arena, 2 * cap * sizeof *items));
             cap = cap ? 2 * cap : 4;
             struct wire_item *more = arena_array(arena, cap, sizeof *more);
             if (n)
@@ -143,7 +151,7 @@ static struct err *read_list(struct wire_item *out, struct conn *conn, int depth
     return need_space(conn);
 }
 
-static struct err *read_item(struct wire_item *out, char first, struct conn *conn, int depth,
+static struct err *read_item(struct wire_item *out, char first, struct conn *conn, unsigned depth,
                              struct arena *arena)
 {
     if (is_digit(first))

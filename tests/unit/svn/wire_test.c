@@ -81,7 +81,7 @@ static void a_number_too_large_is_malformed(void **state)
 {
     struct wire_item item;
     assert_err(read_text(&item, "18446744073709551616 "), E_RA_SVN_MALFORMED_DATA,
-               "Malformed network data");
+               "Number is larger than maximum");
     assert_err(read_text(&item, "99999999999999999999999 "), E_RA_SVN_MALFORMED_DATA, NULL);
     assert_err(read_text(&item, "18446744073709551616:x "), E_RA_SVN_MALFORMED_DATA, NULL);
 }
