@@ -18,6 +18,8 @@ struct walk {
     struct map *digests; /* name of a representation -> 32 digits */
     struct arena *names;
     revnum rev;
+    struct map *made; /* created path -> node-revision, of those that REV made */
+    size_t met;       /* how many of them the tree has */
 };
 
 static void hex_md5(char out[2 * MD5_SIZE], struct str bytes)
@@ -98,6 +100,13 @@ static struct err *walk(struct walk *w, const struct noderev *nr, struct str pat
                         struct arena *arena)
 {
     const char *text = NULL, *props;
+    const struct str cpath = path.n ? path : S("/");
+    if (w->fs->logical && nr->id.rev == w->rev) {
+        w->met++;
+        const struct noderev *made = map_get(w->made, cpath);
+        if (!made || made->id.item != nr->id.item)
+            return err_make(E_ASSERTION_FAIL, "'%.*s' is not among what was made", STR(cpath));
+    }
     if (nr->kind == NODE_FILE)
         TRY(text_digest(&text, w, nr));
     TRY(props_digest(&props, w, nr, arena));
@@ -121,6 +130,24 @@ static struct err *walk(struct walk *w, const struct noderev *nr, struct str pat
     return NULL;
 }
 
+static struct err *walk_revision(struct walk *w, struct arena *arena)
+{
+    const struct noderev *root, **made;
+    size_t n;
+    TRY(noderev_root(&root, w->fs, w->rev, arena));
+    TRY(noderevs_made(&made, &n, w->fs, w->rev, arena));
+    w->made = map_new();
+    w->met = 0;
+    for (size_t i = 0; i < n; i++)
+        map_put(w->made, made[i]->cpath, (void *)made[i]);
+    struct err *err = walk(w, root, (struct str){0}, arena);
+    map_free(w->made, NULL);
+    if (!err && w->met != n)
+        err = err_make(E_ASSERTION_FAIL, "%zu node-revisions, of which %zu are in the tree", n,
+                       w->met);
+    return err;
+}
+
 static struct err *listing_write(FILE *to, struct fsfs *fs)
 {
     AUTO_ARENA(arena);
@@ -130,10 +157,7 @@ static struct err *listing_write(FILE *to, struct fsfs *fs)
     struct err *err = fsfs_youngest(&youngest, fs);
     for (w.rev = 0; !err && w.rev <= youngest; w.rev++) {
         const struct arena_mark mark = arena_mark(arena);
-        const struct noderev *root;
-        err = noderev_root(&root, fs, w.rev, arena);
-        if (!err)
-            err = walk(&w, root, (struct str){0}, arena);
+        err = walk_revision(&w, arena);
         arena_rewind(arena, mark);
     }
     map_free(w.digests, NULL);
