@@ -115,6 +115,12 @@ static struct err *look(enum node_kind *kind, revnum *created, struct commit_edi
     return NULL;
 }
 
+/* Nobody has what is still to come. */
+static struct err *check_base(const struct commit_edit *ce, revnum base_rev)
+{
+    return base_rev == REV_NONE ? NULL : fsfs_check_revision(ce->repo->fs, base_rev);
+}
+
 /* A client that says which revision it has must have the one that the transaction is made from. */
 static struct err *check_current(struct commit_edit *ce, struct str path, revnum base_rev)
 {
@@ -142,6 +148,7 @@ static struct err *on_delete(struct commit_edit *ce, const struct edit_event *ev
     TRY(look(&kind, &created, ce, path));
     if (kind == NODE_NONE)
         return out_of_date(path, kind);
+    TRY(check_base(ce, event->rev));
     TRY(check_current(ce, path, event->rev));
     return txn_delete(ce->txn, path);
 }
@@ -168,7 +175,7 @@ static struct err *on_add(struct commit_edit *ce, const struct edit_event *event
     struct edit_node *parent;
     bool is_dir = event->kind == EDIT_ADD_DIR, copied = event->copy_path.p;
     TRY(need_node(&parent, ce, event->parent));
-    TRY(path_check_bytes(path));
+    TRY(path_check_bytes(event->path));
     TRY(need_right(ce, path, ACCESS_WRITE, copied && is_dir));
     if (copied)
         TRY(add_copy(ce, event, path, parent));
@@ -187,12 +194,13 @@ static struct err *on_open(struct commit_edit *ce, const struct edit_event *even
     TRY(look(&kind, &created, ce, path));
     if (event->kind == EDIT_OPEN_DIR) {
         if (kind == NODE_NONE)
-            return err_make(E_FS_NOT_DIRECTORY, "Path '%.*s' not present", STR(path));
+            return err_make(E_FS_NOT_DIRECTORY, "Path '%.*s' not present", STR(event->path));
     } else {
         TRY(need_right(ce, path, ACCESS_READ, false));
         if (kind == NODE_NONE)
             return err_make(E_FS_NOT_FOUND, "File not found: transaction '%s', path '%.*s'",
                             ce->txn_name, STR(path));
+        TRY(check_base(ce, event->rev));
         if (created != REV_NONE && event->rev != REV_NONE && event->rev < created)
             return out_of_date(path, kind);
     }
@@ -206,6 +214,7 @@ static struct err *on_open_root(struct commit_edit *ce, const struct edit_event 
     TRY(look(&kind, &created, ce, ce->params.base_path));
     if (kind != NODE_DIR)
         return err_make(E_FS_NOT_FOUND, "Path '%.*s' not present", STR(ce->params.base_path));
+    TRY(check_base(ce, event->rev));
     ce->has_root = true;
     return add_node(ce, event->node, ce->params.base_path, event->rev, false);
 }
@@ -319,7 +328,10 @@ static struct err *dispatch(struct commit_edit *ce, const struct edit_event *eve
     case EDIT_CLOSE_DIR:
         close_node(ce, event->node);
         return NULL;
-    case EDIT_TEXT_END: /* the text is complete; close-file says what it must be */
+    case EDIT_TEXT_END:   /* the text is complete; close-file says what it must be */
+    case EDIT_TARGET_REV: /* mirrors pass it on; which revision it becomes is not theirs to say */
+    case EDIT_ABSENT_DIR: /* and what they could not see is not to be changed */
+    case EDIT_ABSENT_FILE:
         return NULL;
     default:
         return err_make(E_RA_SVN_MALFORMED_DATA, "Editor command out of place in a commit");

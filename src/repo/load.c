@@ -430,9 +430,9 @@ static struct err *load_node(struct loader *l, const struct dump_record *record)
                         "Malformed dumpstream: Revision 0 must not contain node records");
     struct str relative = *dump_record_get(record, "Node-path"), path = node_path(l, relative);
     const struct str *action = dump_record_get(record, "Node-action");
-    if (!path_is_canonical(path))
+    /* Control characters are let in: old repositories have such names. */
+    if (!path_is_canonical(path) || str_find(path, '\0') != SIZE_MAX)
         return err_make(E_FS_PATH_SYNTAX, "Dump stream has a bad path '%.*s'", STR(relative));
-    TRY(path_check_bytes(path));
     note(l, LOAD_NODE_BEGIN, REV_NONE, str_skip(path, 1));
     TRY(do_action(l, record, path));
     if (!action || !str_eq(*action, S("delete"))) {

@@ -25,6 +25,8 @@ static struct err *check_target(const struct lock_call *call, const struct lock_
     bool found;
     TRY(tree_of_rev(&tree, call->repo->fs, youngest));
     TRY(tree_find(&node, &found, &tree, request->path, call->arena));
+    if (request->current_rev != REV_NONE)
+        TRY(fsfs_check_revision(call->repo->fs, request->current_rev));
     if (found && node.noderev->kind == NODE_DIR)
         return err_make(E_FS_NOT_FILE, "'%.*s' is not a file in filesystem '%s'",
                         STR(request->path), call->repo->fs->uuid);
@@ -141,7 +143,12 @@ struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n
         return err_make(E_FS_NO_USER, "Cannot lock path without a username");
     for (size_t i = 0; i < n; i++)
         requests[i].err = prepare(&call, &requests[i]);
-    TRY(under_lease(&call, requests, n, take_one));
+    struct err *err = under_lease(&call, requests, n, take_one);
+    if (err) { /* nothing was done: there are no results */
+        for (size_t i = 0; i < n; i++)
+            requests[i].lock = (struct lock){0};
+        return err;
+    }
     size_t done;
     struct str *paths = done_paths(&done, requests, n, arena);
     if (!done)
@@ -177,9 +184,6 @@ static struct err *give_back_one(const struct lock_call *call, struct lock_reque
 
 static struct err *prepare_unlock(const struct lock_call *call, const struct lock_request *request)
 {
-    if (!call->steal && !request->token.p)
-        return err_make(E_FS_NO_LOCK_TOKEN, "No token provided for path '%.*s'",
-                        STR(request->path));
     return hook_pre_unlock(call->repo, request->path, call->user,
                            request->token.p ? request->token : S(""), call->steal);
 }
@@ -188,8 +192,11 @@ struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t
                         bool break_lock, struct arena *arena)
 {
     struct lock_call call = {.repo = repo, .user = user, .steal = break_lock, .arena = arena};
-    if (!user.n && !break_lock)
-        return err_make(E_FS_NO_USER, "Cannot unlock path without a username");
+    if (!n)
+        return NULL;
+    if (!user.n)
+        return err_make(E_FS_NO_USER, "No username is currently associated with filesystem '%s'",
+                        repo->fs->uuid);
     for (size_t i = 0; i < n; i++)
         requests[i].err = prepare_unlock(&call, &requests[i]);
     TRY(under_lease(&call, requests, n, give_back_one));

@@ -22,7 +22,8 @@ struct lock_request {
 struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
                       struct str comment, bool is_dav_comment, bool steal, int64_t expires_us,
                       struct arena *arena);
-/* Unlock: E_FS_NO_SUCH_LOCK, E_FS_NO_LOCK_TOKEN, E_FS_BAD_LOCK_TOKEN, E_FS_LOCK_OWNER_MISMATCH. */
+/* Unlock: E_FS_NO_SUCH_LOCK, also for a token that is missing or another's;
+ * E_FS_LOCK_OWNER_MISMATCH; E_FS_NO_USER for all, also to break a lock. */
 struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
                         bool break_lock, struct arena *arena);
 

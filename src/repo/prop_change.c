@@ -18,7 +18,8 @@ struct err *prop_check(struct str name, const struct str *value)
     if (!is_regular(name))
         return err_make(
             E_REPOS_BAD_ARGS,
-            "Storage of non-regular property '%.*s' disallowed through the repository interface",
+            "Storage of non-regular property '%.*s' is disallowed through the repository "
+            "interface, and could indicate a bug in your client",
             STR(name));
     if (!value || !str_starts(name, S("svn:")))
         return NULL;

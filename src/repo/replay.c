@@ -47,10 +47,11 @@ static struct edit_event make_for(enum edit_kind kind, uint64_t node)
     return event;
 }
 
-static struct str relative(const struct replay *r, struct str path)
+/* Whatever the base path, an edit begins at the repository's root: a mirror of a folder has it in
+ * the same place. */
+static struct str relative(struct str path)
 {
-    struct str rest;
-    return path_skip_ancestor(&rest, r->params.base_path, path) ? rest : S("");
+    return str_skip(path, 1);
 }
 
 /* ---- folders ---- */
@@ -77,7 +78,7 @@ static void open_root(struct replay *r)
         return;
     r->opened = true;
     edit_queue_push(&r->queue, make_for(EDIT_OPEN_ROOT, r->numbers));
-    open_dir(r, r->params.base_path, r->numbers++, (struct str){0}, REV_NONE);
+    open_dir(r, S("/"), r->numbers++, (struct str){0}, REV_NONE);
 }
 
 /* Leave and open folders so that PATH's parent is the topmost one. */
@@ -95,7 +96,7 @@ static void go_to_parent(struct replay *r, struct str path)
             source = path_join(r->top->source_path, name, r->step);
         struct edit_event event = make_for(EDIT_OPEN_DIR, r->numbers++);
         event.parent = r->top->number;
-        event.path = relative(r, below);
+        event.path = relative(below);
         edit_queue_push(&r->queue, event);
         open_dir(r, below, event.node, source, r->top->source_rev);
     }
@@ -139,6 +140,19 @@ static struct err *push_props(struct replay *r, bool is_dir, uint64_t number,
     return NULL;
 }
 
+/* The properties of a changed node; without deltas only that they changed. */
+static struct err *push_changed_props(struct replay *r, bool is_dir, uint64_t number,
+                                      const struct node *node, const struct tree *base_tree,
+                                      const struct node *base)
+{
+    if (r->params.send_deltas)
+        return push_props(r, is_dir, number, node, base_tree, base);
+    struct edit_event event = make_for(is_dir ? EDIT_DIR_PROP : EDIT_FILE_PROP, number);
+    event.name = S("");
+    edit_queue_push(&r->queue, event);
+    return NULL;
+}
+
 static const struct rep *text_rep(const struct node *node)
 {
     return node && node->noderev->has_text ? &node->noderev->text : NULL;
@@ -164,13 +178,13 @@ static struct err *open_delta(struct text_delta **out, struct replay *r, const s
 }
 
 static struct err *push_text(struct replay *r, uint64_t number, const struct node *node,
-                             const struct tree *base_tree, const struct node *base)
+                             const struct tree *base_tree, const struct node *base, bool send_delta)
 {
     struct edit_event event = make_for(EDIT_TEXT_BEGIN, number);
-    if (base && r->params.send_deltas)
+    if (base && send_delta)
         event.md5 = noderev_md5_hex(base->noderev, r->step);
     edit_queue_push(&r->queue, event);
-    if (r->params.send_deltas) {
+    if (send_delta) {
         struct text_delta *delta;
         TRY(open_delta(&delta, r, node, base_tree, base));
         edit_queue_push_text(&r->queue, number, delta);
@@ -197,14 +211,14 @@ static uint64_t push_open(struct replay *r, bool is_dir, bool add, struct str pa
         is_dir ? (add ? EDIT_ADD_DIR : EDIT_OPEN_DIR) : (add ? EDIT_ADD_FILE : EDIT_OPEN_FILE);
     struct edit_event event = make_for(kind, r->numbers++);
     event.parent = r->top->number;
-    event.path = relative(r, path);
+    event.path = relative(path);
     event.copy_path = copy_path;
     event.copy_rev = copy_rev;
     edit_queue_push(&r->queue, event);
     return event.node;
 }
 
-/* ---- copies that come as additions ---- */
+/* ---- copies that come as additions: always with their properties and texts ---- */
 
 static bool may_read(const struct replay *r, struct str path)
 {
@@ -215,7 +229,7 @@ static struct err *push_whole_file(struct replay *r, struct str path, const stru
 {
     uint64_t number = push_open(r, false, true, path, (struct str){0}, REV_NONE);
     TRY(push_props(r, false, number, node, NULL, NULL));
-    TRY(push_text(r, number, node, NULL, NULL));
+    TRY(push_text(r, number, node, NULL, NULL, true));
     push_close_file(r, number, node);
     return NULL;
 }
@@ -276,16 +290,17 @@ static struct err *push_added(struct replay *r, const struct change *change,
     struct str copy_path = copied ? change->copyfrom_path : (struct str){0};
     uint64_t number = push_open(r, is_dir, true, change->path, copy_path,
                                 copied ? change->copyfrom_rev : REV_NONE);
-    if (!copied || change->props_changed)
-        TRY(push_props(r, is_dir, number, node, copied ? &source_tree : NULL,
-                       copied ? &source : NULL));
+    if (change->props_changed || (!copied && (has_source || r->params.send_deltas)))
+        TRY(push_changed_props(r, is_dir, number, node, copied ? &source_tree : NULL,
+                               copied ? &source : NULL));
     if (is_dir) {
         open_dir(r, change->path, number, copy_path, copied ? change->copyfrom_rev : REV_NONE);
         return has_source && !copied ? push_brought_along(r, change->path, &source_tree, &source)
                                      : NULL;
     }
     if (!copied || change->text_changed)
-        TRY(push_text(r, number, node, copied ? &source_tree : NULL, copied ? &source : NULL));
+        TRY(push_text(r, number, node, copied ? &source_tree : NULL, copied ? &source : NULL,
+                      r->params.send_deltas));
     push_close_file(r, number, node);
     return NULL;
 }
@@ -293,8 +308,7 @@ static struct err *push_added(struct replay *r, const struct change *change,
 static struct err *push_modified(struct replay *r, const struct change *change,
                                  const struct node *node)
 {
-    bool is_dir = node->noderev->kind == NODE_DIR, found,
-         at_root = str_eq(change->path, r->params.base_path);
+    bool is_dir = node->noderev->kind == NODE_DIR, found, at_root = change->path.n == 1;
     struct tree base_tree;
     struct node base;
     if (is_dir && !change->props_changed && !at_root)
@@ -310,11 +324,11 @@ static struct err *push_modified(struct replay *r, const struct change *change,
         open_dir(r, change->path, number, source, r->top->source_rev);
     }
     if (change->props_changed)
-        TRY(push_props(r, is_dir, number, node, &base_tree, found ? &base : NULL));
+        TRY(push_changed_props(r, is_dir, number, node, &base_tree, found ? &base : NULL));
     if (is_dir)
         return NULL;
     if (change->text_changed)
-        TRY(push_text(r, number, node, &base_tree, found ? &base : NULL));
+        TRY(push_text(r, number, node, &base_tree, found ? &base : NULL, r->params.send_deltas));
     push_close_file(r, number, node);
     return NULL;
 }
@@ -322,14 +336,14 @@ static struct err *push_modified(struct replay *r, const struct change *change,
 static struct err *push_change(struct replay *r, const struct change *change)
 {
     struct node node;
-    if (str_eq(change->path, r->params.base_path))
+    if (change->path.n == 1)
         open_root(r);
     else
         go_to_parent(r, change->path);
     if (change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE) {
         struct edit_event event = edit_event_make(EDIT_DELETE);
         event.parent = r->top->number;
-        event.path = relative(r, change->path);
+        event.path = relative(change->path);
         edit_queue_push(&r->queue, event);
     }
     if (change->action == CHANGE_DELETE)
@@ -382,11 +396,18 @@ static int by_tree_order(const void *a, const void *b)
     return path_cmp((*x)->path, (*y)->path);
 }
 
-/* The changes at and below the base path that may be seen. */
+/* What happens at and below the base path matters, and what happens to the folders above it. */
+static bool concerns_base(const struct replay *r, struct str path)
+{
+    struct str rest;
+    return path_skip_ancestor(&rest, r->params.base_path, path) ||
+           path_skip_ancestor(&rest, path, r->params.base_path);
+}
+
+/* The changes that matter and may be seen. */
 static struct err *find_changes(struct replay *r)
 {
     const struct changes *all;
-    struct str rest;
     if (r->params.tree.txn) {
         struct changes *own;
         TRY(txn_changes(&own, r->params.tree.txn));
@@ -397,8 +418,7 @@ static struct err *find_changes(struct replay *r)
     r->changes = arena_array(r->arena, all->n + 1, sizeof *r->changes);
     for (size_t i = 0; i < all->n; i++) {
         const struct change *change = &all->list[i];
-        if (!path_skip_ancestor(&rest, r->params.base_path, change->path) ||
-            !may_read(r, change->path))
+        if (!concerns_base(r, change->path) || !may_read(r, change->path))
             continue;
         r->changes[r->change_count++] = change;
         map_put(r->pending, change->path, (void *)change);

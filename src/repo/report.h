@@ -42,8 +42,9 @@ struct err *report_link_path(struct report *r, struct str path, struct str link_
 size_t report_memory(const struct report *r);
 void report_free(struct report *r);
 
-/* Start the edit; the cursor owns the report. Early errors (no such revision, no root entry:
- * E_REPOS_NO_DATA_FOR_REPORT, E_AUTHZ_ROOT_UNREADABLE) come from here. */
+/* Start the edit; the cursor owns the report. No such revision and no entry for the root
+ * (E_REPOS_BAD_REVISION_REPORT) are told here; what is wrong with the root itself
+ * (E_FS_PATH_SYNTAX, E_AUTHZ_ROOT_UNREADABLE) is an error of the edit. */
 struct err *report_finish(struct edit_source **out, struct report *r);
 
 #endif

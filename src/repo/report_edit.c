@@ -56,7 +56,8 @@ struct report_edit {
     struct frame *top;
     struct edit_queue queue;
     uint64_t numbers; /* given out so far */
-    bool closing;     /* the root is closed; close-edit comes last */
+    bool started;
+    bool closing; /* the root is closed; close-edit comes last */
 };
 
 static void push(struct report_edit *r, struct edit_event event)
@@ -541,9 +542,15 @@ static struct err *step_frame(struct report_edit *r, struct frame *f)
 
 /* ---- the cursor ---- */
 
+static struct err *start(struct report_edit *r);
+
 static struct err *edit_next(bool *more, struct edit_event *event, struct edit_source *source)
 {
     struct report_edit *r = (struct report_edit *)source;
+    if (!r->started) {
+        r->started = true;
+        TRY(start(r));
+    }
     for (;;) {
         TRY(edit_queue_take(more, event, &r->queue));
         if (*more)
@@ -646,7 +653,7 @@ struct err *report_finish(struct edit_source **out, struct report *report)
     if (!report->root.reported)
         err = err_make(E_REPOS_BAD_REVISION_REPORT, "Invalid report for top level of working copy");
     if (!err)
-        err = start(r);
+        err = fsfs_check_revision(r->fs, r->params->rev);
     if (err) {
         edit_close(&r->source);
         return err;

@@ -17,6 +17,7 @@ struct commit_call {
 static struct err *take_call(struct commit_call *call, struct session *s, struct wire_args *args)
 {
     struct str message = wire_take_str(args);
+    bool has_locks = !wire_args_end(args);
     struct wire_args list = wire_take_list_tail(args);
     *call = (struct commit_call){0};
     call->locks = arena_array(s->request, list.n + 1, sizeof *call->locks);
@@ -30,7 +31,7 @@ static struct err *take_call(struct commit_call *call, struct session *s, struct
         list.malformed |= pair.malformed;
     }
     args->malformed |= list.malformed;
-    call->keep_locks = wire_take_bool_tail(args, true);
+    call->keep_locks = has_locks ? wire_take_bool(args) : true;
     bool has_props = !wire_args_end(args);
     size_t n;
     struct prop *props = wire_take_props(&n, args, s->request);

@@ -126,8 +126,8 @@ struct err *cmd_get_location_segments(struct session *s, struct wire_args *args)
     session_log(s, "get-location-segments %.*s@%lld r%lld:%lld", STR(log_path(s, path)),
                 (long long)peg, (long long)start, (long long)end);
     struct err *err = session_rev(&peg, s);
-    if (start == REV_NONE)
-        start = peg;
+    if (!err)
+        err = session_rev(&start, s);
     if (end == REV_NONE)
         end = 0;
     if (!err && (end > start || start > peg))

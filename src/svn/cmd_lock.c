@@ -52,7 +52,7 @@ struct err *cmd_lock(struct session *s, struct wire_args *args)
     struct lock_request request = {0};
     struct str relative = wire_take_str(args), comment = wire_take_opt_str(args);
     bool steal = wire_take_bool(args);
-    request.current_rev = wire_args_end(args) ? REV_NONE : wire_take_opt_rev(args);
+    request.current_rev = wire_take_opt_rev(args);
     TRY(wire_args_check(args));
     TRY(session_path(&request.path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, request.path, true));
@@ -104,19 +104,26 @@ static struct err *take_requests(struct lock_request **out, size_t *n, struct se
     return NULL;
 }
 
+/* PATH as the client calls it. */
+static struct str relative_path(const struct session *s, struct str path)
+{
+    struct str rest;
+    return path_skip_ancestor(&rest, s->path, path) ? rest : path;
+}
+
 static struct err *send_result(struct session *s, struct lock_request *request, bool locked)
 {
+    if (!request->err && !request->lock.token.p)
+        request->err = err_make(E_FS_LOCK_OPERATION_FAILED, "No result for '%.*s'.",
+                                STR(relative_path(s, request->path)));
     if (request->err)
         return wire_failure(s->conn, request->err);
     TRY(wire_begin_success(s->conn));
-    struct str relative;
     if (locked)
         TRY(send_lock_fields(s->conn,
                              &request->lock)); /* the answer's own parentheses are theirs */
     else
-        TRY(wire_str(s->conn, path_skip_ancestor(&relative, s->path, request->path)
-                                  ? relative
-                                  : request->path));
+        TRY(wire_str(s->conn, relative_path(s, request->path)));
     return wire_end_success(s->conn);
 }
 
@@ -125,7 +132,7 @@ static struct err *finish_many(struct session *s, struct err *err, struct lock_r
 {
     struct err *sent = NULL;
     for (size_t i = 0; i < n; i++) {
-        if (!sent && (!err || requests[i].lock.token.p || requests[i].err))
+        if (!sent)
             sent = send_result(s, &requests[i], locked);
         err_free(requests[i].err);
     }

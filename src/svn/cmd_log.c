@@ -26,13 +26,19 @@ static void want(struct wanted *w, struct str name)
         w->others[w->other_count++] = name;
 }
 
-/* ? all-revprops | revprops ( name... ); old clients say nothing and want the three. */
-static struct err *take_wanted(struct wanted *w, struct session *s, struct wire_args *args)
+/* ? merged all-revprops | revprops ( name... ); old clients say nothing and want the three. */
+static struct err *take_wanted(struct wanted *w, bool *merged, struct session *s,
+                               struct wire_args *args)
 {
-    struct str word = wire_take_word_tail(args);
+    bool said = !wire_args_end(args);
+    *merged = said && wire_take_bool(args);
+    struct str word = said ? wire_take_word(args) : (struct str){0};
+    args->malformed |= said && wire_args_end(args);
+    size_t n;
+    struct str *names = wire_take_strs(&n, args, s->request);
     *w = (struct wanted){0};
-    if (!word.p || str_eq(word, S("all-revprops"))) {
-        w->all = word.p;
+    if (!said || args->malformed || str_eq(word, S("all-revprops"))) {
+        w->all = said;
         w->author = w->date = w->message = true;
         w->said = w->all ? S(" revprops=all") : S(" revprops=(svn:author svn:date svn:log)");
         return NULL;
@@ -40,8 +46,6 @@ static struct err *take_wanted(struct wanted *w, struct session *s, struct wire_
     if (!str_eq(word, S("revprops")))
         return err_make(E_RA_SVN_MALFORMED_DATA, "Unknown revprop word '%.*s' in log command",
                         STR(word));
-    size_t n;
-    struct str *names = wire_take_strs(&n, args, s->request);
     w->others = arena_array(s->request, n + 1, sizeof *w->others);
     for (size_t i = 0; i < n; i++)
         want(w, names[i]);
@@ -178,8 +182,7 @@ struct err *cmd_log(struct session *s, struct wire_args *args)
     params.changed_paths = wire_take_bool(args);
     params.strict = wire_take_bool(args);
     params.limit = wire_args_end(args) ? 0 : (int64_t)wire_take_number(args);
-    params.merged = wire_take_bool_tail(args, false);
-    TRY(take_wanted(&wanted, s, args));
+    TRY(take_wanted(&wanted, &params.merged, s, args));
     TRY(wire_args_check(args));
     if (params.limit < 0)
         params.limit = 0;

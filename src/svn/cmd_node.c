@@ -304,17 +304,15 @@ struct err *cmd_list(struct session *s, struct wire_args *args)
         depth = DEPTH_INFINITY;
     TRY(session_path(&path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
-    struct err *err = session_rev(&rev, s);
+    TRY(session_rev(&rev, s));
     session_log(s, "list %.*s r%lld depth=%.*s%.*s", STR(log_path(s, path)), (long long)rev,
                 STR(depth_word(depth)),
                 STR(any ? S(" <ANY>") : shown_patterns(s, patterns, pattern_count)));
     struct tree tree;
     struct list_cursor *cursor;
-    if (!err)
-        err = tree_of_rev(&tree, s->fs, rev);
-    if (!err)
-        err = list_open(&cursor, &tree, path, depth, any ? NULL : patterns, pattern_count, fields,
-                        s->access);
+    TRY(tree_of_rev(&tree, s->fs, rev));
+    struct err *err = list_open(&cursor, &tree, path, depth, any ? NULL : patterns, pattern_count,
+                                fields, s->access);
     if (!err) {
         err = send_list(s, cursor, fields);
         list_close(cursor);
@@ -329,7 +327,6 @@ struct err *cmd_get_iprops(struct session *s, struct wire_args *args)
     TRY(wire_args_check(args));
     TRY(session_path(&path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
-    TRY(session_rev(&rev, s));
     session_log(s, "get-inherited-props %.*s r%lld", STR(log_path(s, path)), (long long)rev);
     struct tree tree;
     TRY(tree_of_rev(&tree, s->fs, rev));

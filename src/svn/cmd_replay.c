@@ -17,8 +17,11 @@ static struct err *replay_one(struct session *s, revnum rev, revnum low_water, b
     };
     struct edit_source *source;
     session_log(s, "replay %.*s r%lld", STR(log_path(s, s->path)), (long long)rev);
-    TRY(tree_of_rev(&params.tree, s->fs, rev));
-    TRY(replay_open(&source, &params));
+    struct err *err = tree_of_rev(&params.tree, s->fs, rev);
+    if (!err)
+        err = replay_open(&source, &params);
+    if (err)
+        return edit_refuse(s, err);
     return edit_drive(s, source, false);
 }
 

@@ -163,8 +163,9 @@ struct err *cmd_update(struct session *s, struct wire_args *args)
     params.rev = wire_take_opt_rev(args);
     params.target = wire_take_str(args);
     bool recurse = wire_take_bool(args);
+    bool has_depth = !wire_args_end(args);
     TRY(take_depth(&params.depth, args, recurse));
-    params.send_copyfrom = wire_take_bool_tail(args, false);
+    params.send_copyfrom = has_depth && wire_take_bool(args);
     params.ignore_ancestry = wire_take_bool_tail(args, false);
     TRY(wire_args_check(args));
     TRY(check_target(params.target));
@@ -192,8 +193,9 @@ struct err *cmd_switch(struct session *s, struct wire_args *args)
     bool recurse = wire_take_bool(args);
     struct str url = wire_take_str(args);
     TRY(take_depth(&params.depth, args, recurse));
-    params.send_copyfrom = wire_take_bool_tail(args, false);
-    params.ignore_ancestry = wire_take_bool_tail(args, true);
+    bool has_both = !wire_args_end(args);
+    params.send_copyfrom = has_both && wire_take_bool(args);
+    params.ignore_ancestry = has_both ? wire_take_bool(args) : true;
     TRY(wire_args_check(args));
     TRY(check_target(params.target));
     TRY(auth_trivial(s));

@@ -68,7 +68,7 @@ static struct err *send_abort(struct session *s)
 
 /* Our own error ends the edit: the client answers to that. WHY is returned, unless the connection
  * breaks. */
-static struct err *abort_edit(struct session *s, struct err *why)
+struct err *edit_refuse(struct session *s, struct err *why)
 {
     struct err *err = send_abort(s);
     if (!err)
@@ -101,7 +101,7 @@ struct err *edit_drive(struct session *s, struct edit_source *source, bool answe
     if (is_fatal(err))
         return err;
     if (err)
-        return abort_edit(s, err);
+        return edit_refuse(s, err);
     if (interrupted || answered)
         TRY(read_failure(s));
     if (interrupted)

@@ -15,4 +15,7 @@
  * same way. */
 struct err *edit_drive(struct session *s, struct edit_source *source, bool answered);
 
+/* The same where the edit could not even begin because of WHY, which is returned. */
+struct err *edit_refuse(struct session *s, struct err *why);
+
 #endif

@@ -154,7 +154,7 @@ static uint64_t new_token(struct edit_decoder *decoder, struct str token, bool i
 static struct err *decode_copy(struct edit_event *event, const struct edit_decoder *decoder,
                                struct wire_args *args, struct arena *arena)
 {
-    struct wire_args copy = wire_take_list_tail(args);
+    struct wire_args copy = wire_take_list(args);
     if (copy.malformed || wire_args_end(&copy)) {
         args->malformed |= copy.malformed;
         return NULL;
@@ -214,7 +214,7 @@ static struct err *decode_field(struct edit_event *event, struct str *opened, ch
         event->text = wire_take_str(args);
         return NULL;
     default:
-        event->md5 = wire_args_end(args) ? (struct str){0} : wire_take_opt_str(args);
+        event->md5 = wire_take_opt_str(args);
         return NULL;
     }
 }

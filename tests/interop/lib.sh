@@ -101,7 +101,7 @@ load() { "$1" load -q --no-flush-to-disk "$2" <"$3"; } # load COMMAND DIR FILE
 
 youngest() { svnlook youngest "$1"; }
 
-sample() { # sample [--small]: the path of the sample history, made once
+sample() { # sample [--small | --brief]: the path of the sample history, made once
     local file=$T/sample${1:-}.dump
     [ -f "$file" ] || "$HERE/sample-history" "$@" >"$file"
     echo "$file"

@@ -105,7 +105,7 @@ static void a_token_may_be_used_again(void **state)
     open_root();
     assert_ok(decode(&event, "( open-file ( 1:f 1:r 1:c ( 2 ) ) ) "));
     uint64_t first = event.node;
-    assert_ok(decode(&event, "( close-file ( 1:c ) ) "));
+    assert_ok(decode(&event, "( close-file ( 1:c ( ) ) ) "));
     assert_ok(decode(&event, "( open-file ( 1:g 1:r 1:c ( 2 ) ) ) "));
     assert_true(event.node != first);
 }
