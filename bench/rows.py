@@ -140,13 +140,15 @@ class Rows:
         return "base"
 
     def packed(self):
-        """Its packed copy on the slow disk, as a repository of the one folder `packed`."""
+        """A slow disk that holds the one repository `packed`."""
         if not self.slow:
-            folder = os.path.join(self.work, "packed")
-            if not is_whole(os.path.join(folder, "packed")):
-                os.makedirs(folder, exist_ok=True)
-                copy_whole(self.stock.path(self.base()), os.path.join(folder, "packed"), packed=True)
-            self.slow = slowdisk.SlowDisk(self.work, self.slow_program, folder)
+            source = self.stock.path(self.base())
+
+            def fill(path):
+                shutil.copytree(source, os.path.join(path, "packed"))
+                run(["svnadmin", "pack", "-q", os.path.join(path, "packed")])
+            self.slow = slowdisk.SlowDisk(self.work, 2 * slowdisk.size_of(source),
+                                          self.slow_program, fill)
         return self.slow
 
     @functools.cache
@@ -319,12 +321,10 @@ def set_whole(path, whole=True):
         os.unlink(path + ".whole")
 
 
-def copy_whole(source, path, packed=False):
+def copy_whole(source, path):
     if not is_whole(path):
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(source, path)
-        if packed:
-            run(["svnadmin", "pack", "-q", path])
         set_whole(path)
 
 

@@ -54,9 +54,9 @@ def size_of(folder):
 
 
 class SlowDisk:
-    """A disk that holds a copy of the folder SOURCE and BYTES more, mounted at `path`."""
+    """A disk of SIZE bytes, mounted at `path`. FILL is called with its path before it is slow."""
 
-    def __init__(self, work, program=PROGRAM, source=None, more=0, seek_ms=8, rate_mb=120):
+    def __init__(self, work, size, program=PROGRAM, fill=None, seek_ms=8, rate_mb=120):
         self.folder = tempfile.mkdtemp(prefix="slowdisk.", dir=work)
         self.path = os.path.join(self.folder, "mounted")
         self.fuse = os.path.join(self.folder, "fuse")
@@ -66,7 +66,7 @@ class SlowDisk:
         try:
             os.mkdir(self.path)
             os.mkdir(self.fuse)
-            self.make(source, more)
+            self.make(size, fill)
             self.start([program, f"--seek-ms={seek_ms}", f"--rate-mb={rate_mb}"])
             self.mount()
         except BaseException:
@@ -79,13 +79,16 @@ class SlowDisk:
     def __exit__(self, *_):
         self.close()
 
-    def make(self, source, more):
-        """The file system is made and filled at full speed, before the disk is slow."""
-        size = SPARE_BYTES + more + (size_of(source) * 11 // 10 if source else 0)
+    def make(self, size, fill):
         with open(self.backing, "wb") as backing:
-            backing.truncate(size)
-        call("mkfs.ext4", "-q", "-F", "-m", "0", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard",
-             *(["-d", source] if source else []), self.backing)
+            backing.truncate(size + SPARE_BYTES)
+        call("mkfs.ext4", "-q", "-F", "-m", "0", "-b", "4096",
+             "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard", self.backing)
+        if fill:
+            call("mount", "-t", "ext4", "-o", "loop,noatime", self.backing, self.path)
+            self.is_mounted = True
+            fill(self.path)
+            self.unmount()
 
     def start(self, command):
         self.process = subprocess.Popen(command + [self.backing, self.fuse])
@@ -175,8 +178,14 @@ def main():
     reason = missing(args.program)
     if reason:
         sys.exit(f"slowdisk.py: {reason}")
-    with SlowDisk(args.work, args.program, args.source, args.free_mib << 20, args.seek_ms,
-                  args.rate_mb) as disk:
+    size = args.free_mib << 20
+    if args.source:
+        size += size_of(args.source)
+
+    def fill(path):
+        if args.source:
+            shutil.copytree(args.source, path, symlinks=True, dirs_exist_ok=True)
+    with SlowDisk(args.work, size, args.program, fill, args.seek_ms, args.rate_mb) as disk:
         if args.pace:
             reads, mib = pace(disk)
             print(f"{reads:.0f} random reads a second, {mib:.0f} MiB a second in sequence")

@@ -230,6 +230,45 @@ struct err *revprops_get(const struct props **out, struct fsfs *fs, revnum rev,
     return NULL;
 }
 
+static bool is_at_hand(struct fsfs *fs, revnum rev)
+{
+    AUTO_ARENA(scratch);
+    return cache_get(key_of(fs, rev), scratch);
+}
+
+/* The file of REV in its packed shard, unless it is the one that was asked for last (LAST). */
+static void prefetch_packed(struct revprop_view *view, revnum rev, struct str *last)
+{
+    struct fsfs *fs = view->fs;
+    const int64_t shard = rev / fs->shard_size;
+    if (!view->has_names || view->names_shard != shard)
+        *last = (struct str){0}; /* it is the view's */
+    struct err *err = view_names(view, shard);
+    if (err) { /* the reader will meet it */
+        err_free(err);
+        return;
+    }
+    const struct str name = view->names[rev - shard_first(fs, shard)];
+    if (str_eq(name, *last))
+        return;
+    *last = name;
+    if (!is_at_hand(fs, rev))
+        record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_PACK, shard, name});
+}
+
+void revprops_prefetch(struct revprop_view *view, revnum first, int step, int count)
+{
+    struct fsfs *fs = view->fs;
+    struct str last = {0};
+    for (int i = 0; i < count; i++) {
+        const revnum rev = first + (revnum)step * i;
+        if (rev >= 0 && is_in_packed_shard(fs, rev, fs->seen_unpacked))
+            prefetch_packed(view, rev, &last);
+        else if (rev >= 0 && !is_at_hand(fs, rev))
+            record_prefetch(fs->store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev});
+    }
+}
+
 /* ---- setting ---- */
 
 /* The caller holds LEASE_WRITE. */

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 enum {
-    RUN = 64,                  /* revisions whose changed paths are asked for ahead at a time */
+    RUN_MIN = 64,              /* revisions that are asked for ahead at first; each run is twice */
+    RUN_MAX = 1024,            /* as long as the one before, for many logs are soon left */
     SEARCHES_UNREDUCED = 2000, /* merged ranges; see frame_push */
 };
 
@@ -39,7 +40,8 @@ struct frame {
     size_t trail_count;
     revnum start; /* the oldest wanted */
     revnum at;    /* where the walk goes on; REV_NONE: nowhere */
-    revnum asked; /* changed paths were asked for ahead down to here */
+    revnum asked; /* revisions were asked for ahead down to here */
+    int run;      /* how many at a time */
     bool subtractive;
     struct merged_range
         *ranges; /* still to be logged below the revision returned last, from the end */
@@ -59,7 +61,9 @@ struct log_cursor {
     struct revprop_view *view;
     bool plain; /* everything, in sequence */
     revnum next;
-    int64_t left; /* revisions, where plain */
+    int64_t left;  /* revisions, where plain */
+    int64_t asked; /* of them, what was asked for ahead */
+    int run;       /* how many at a time */
     bool descending;
     struct frame *frame;    /* the innermost */
     int64_t depth;          /* groups that the receiver believes to be open */
@@ -328,15 +332,28 @@ static struct err *frame_open_trails(struct log_cursor *c, struct frame *f, cons
     return NULL;
 }
 
-/* The log of the root reads every revision's changed paths: hand them to the store in runs. */
+/* Hand what COUNT revisions need to the store. */
+static void ask_ahead(const struct log_cursor *c, revnum first, int step, int count)
+{
+    if (c->params.changed_paths || c->params.access)
+        changes_prefetch(c->fs, first, step, count);
+    if (c->params.want_revprops)
+        revprops_prefetch(c->view, first, step, count);
+}
+
+static int run_next(int run)
+{
+    return run == 0 ? RUN_MIN : run < RUN_MAX ? 2 * run : RUN_MAX;
+}
+
+/* The log of the root reads every revision. */
 static void frame_ask_ahead(const struct log_cursor *c, struct frame *f, revnum rev)
 {
     if (f->trail_count != 1 || f->trails[0].path.n != 1 || rev < f->start || rev >= f->asked)
         return;
-    int64_t count = rev - f->start + 1;
-    if (count > RUN)
-        count = RUN;
-    changes_prefetch(c->fs, rev, -1, (int)count);
+    f->run = run_next(f->run);
+    const int64_t count = rev - f->start + 1 < f->run ? rev - f->start + 1 : f->run;
+    ask_ahead(c, rev, -1, (int)count);
     f->asked = rev - count + 1;
 }
 
@@ -613,11 +630,14 @@ static struct err *next_plain(bool *more, struct log_entry *entry, struct log_cu
         return NULL;
     revnum rev = c->next;
     int step = c->descending ? -1 : 1;
-    bool needs_changes = c->params.changed_paths || c->params.access;
-    if (needs_changes && (rev - c->params.start) % RUN == 0)
-        changes_prefetch(c->fs, rev, step, (int)(c->left < RUN ? c->left : RUN));
+    if (c->asked == 0) {
+        c->run = run_next(c->run);
+        c->asked = c->left < c->run ? c->left : c->run;
+        ask_ahead(c, rev, step, (int)c->asked);
+    }
     c->next += step;
     c->left--;
+    c->asked--;
     return entry_make(more, entry, c, rev, false);
 }
 

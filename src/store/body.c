@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -22,6 +23,10 @@ enum {
     READ_VECTORS = 64,       /* spans that follow each other are read by one call */
     PREFETCH_SPANS = 1024,   /* sorted at a time */
     PREFETCH_GAP = 64 << 10, /* a hole this small costs less than another request */
+    ASK_MAX = 128 << 10,     /* of a longer request the kernel may drop the rest: its read-ahead */
+    REGION = 8 << 20,        /* see region_waited */
+    REGIONS_MAX = 1 << 16,
+    REGION_WAIT_US = REGION / 100 / 2, /* half of what 8 MiB take at 100 bytes a microsecond */
 };
 
 struct entry {
@@ -29,6 +34,8 @@ struct entry {
     uint64_t key;
     struct entry *next;          /* in the bucket */
     struct entry *newer, *older; /* by last use */
+    size_t regions;
+    _Atomic uint32_t waited_us[]; /* for reads that begin in each region */
 };
 
 struct body_cache {
@@ -214,13 +221,16 @@ static struct err *body_open(struct entry **out, struct store *store, revnum fir
         close(fd);
         return err_make(E_FS_CORRUPT, "'%s' is not a file", path);
     }
-    struct entry *entry = mem_zalloc(sizeof(*entry));
+    const uint64_t size = (uint64_t)st.st_size;
+    const uint64_t regions = size / REGION < REGIONS_MAX ? size / REGION + 1 : REGIONS_MAX;
+    struct entry *entry = mem_zalloc(sizeof(*entry) + regions * sizeof(entry->waited_us[0]));
+    entry->regions = regions;
     shared_init(&entry->body.shared, sizeof(*entry), body_destroy);
     entry->key = key_of(first_rev, packed);
     entry->body.store = store;
     entry->body.first_rev = first_rev;
     entry->body.packed = packed;
-    entry->body.size = (uint64_t)st.st_size;
+    entry->body.size = size;
     entry->body.identity = identity_of(entry->key, &st);
     entry->body.fd = fd;
     *out = entry;
@@ -346,6 +356,41 @@ static struct err *read_vectors(const struct body *body, struct iovec *vectors, 
     return NULL;
 }
 
+/* Start reading from OFFSET to END. */
+static void ask(const struct body *body, uint64_t offset, uint64_t end)
+{
+    for (uint64_t n; offset < end; offset += n) {
+        n = end - offset < ASK_MAX ? end - offset : ASK_MAX;
+        posix_fadvise(body->fd, (off_t)offset, (off_t)n, POSIX_FADV_WILLNEED);
+    }
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Who waits for scattered reads as long as it would take to read everything has chosen the wrong
+ * way; when half of that time is gone, the region is asked for whole. On a spinning disk that is
+ * after five seeks or so; a disk without them never gets there. */
+static void region_waited(struct entry *entry, uint64_t offset, uint64_t us)
+{
+    const uint64_t region = offset / REGION;
+    if (region >= entry->regions || us == 0)
+        return;
+    _Atomic uint32_t *const waited = &entry->waited_us[region];
+    const uint32_t before = atomic_load_explicit(waited, memory_order_relaxed);
+    if (before >= REGION_WAIT_US)
+        return;
+    const uint32_t after = us < REGION_WAIT_US ? before + (uint32_t)us : REGION_WAIT_US;
+    atomic_store_explicit(waited, after, memory_order_relaxed); /* a lost wait does no harm */
+    const uint64_t start = region * REGION, left = entry->body.size - start;
+    if (after >= REGION_WAIT_US)
+        ask(&entry->body, start, start + (left < REGION ? left : REGION));
+}
+
 struct err *body_read(struct body *body, const struct span *spans, size_t count)
 {
     if (body->draft)
@@ -360,7 +405,9 @@ struct err *body_read(struct body *body, const struct span *spans, size_t count)
                 vectors[n++] = (struct iovec){spans[i].to, spans[i].n};
             end += spans[i].n;
         }
+        const uint64_t began = now_us();
         TRY(read_vectors(body, vectors, n, start));
+        region_waited((struct entry *)body, start, now_us() - began);
     }
     return NULL;
 }
@@ -384,7 +431,7 @@ static void prefetch_some(const struct body *body, const struct span *spans, siz
             continue;
         uint64_t span_end = sorted[i].offset + sorted[i].n;
         if (end > 0 && sorted[i].offset > end + PREFETCH_GAP) {
-            posix_fadvise(body->fd, (off_t)start, (off_t)(end - start), POSIX_FADV_WILLNEED);
+            ask(body, start, end);
             end = 0;
         }
         if (end == 0)
@@ -393,7 +440,7 @@ static void prefetch_some(const struct body *body, const struct span *spans, siz
             end = span_end;
     }
     if (end > 0)
-        posix_fadvise(body->fd, (off_t)start, (off_t)(end - start), POSIX_FADV_WILLNEED);
+        ask(body, start, end);
 }
 
 void body_prefetch(struct body *body, const struct span *spans, size_t count)

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +126,19 @@ struct err *record_get(struct buf *out, bool *found, struct store *store, struct
     struct name name;
     TRY(find(&name, store, key));
     return file_get(out, found, store, name.s);
+}
+
+void record_prefetch(struct store *store, struct record_key key)
+{
+    char path[PATH_SIZE];
+    if (!has_valid_name(key))
+        return;
+    path_of(path, store, name_record(store, key).s);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+    close(fd);
 }
 
 /* ---- put ---- */

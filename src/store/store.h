@@ -174,6 +174,8 @@ struct record_key {
 };
 /* The record's bytes appended to OUT; *FOUND false where there is none. */
 struct err *record_get(struct buf *out, bool *found, struct store *store, struct record_key key);
+/* Start reading it ahead; returns at once; errors are left for the real read. */
+void record_prefetch(struct store *store, struct record_key key);
 /* Replace (or make) it atomically; durable on return unless the kind is a transaction's or a
  * lock's. The caller holds the lease that serialises its kind. */
 struct err *record_put(struct store *store, struct record_key key, struct str bytes);
