@@ -274,13 +274,34 @@ static void prefetch_tail(struct fsfs *fs, revnum rev, struct arena *arena)
     body_prefetch(body, &(struct span){.offset = body->size - n, .n = n}, 1);
 }
 
-void changes_prefetch(struct fsfs *fs, revnum first, int step, int count)
+/* Read the indexes of the packs that ITEMS, which ascend, are in: what is asked for ahead must be
+ * found first. False where there are none. */
+static bool find_packed(struct fsfs *fs, const struct item_name *items, size_t n)
+{
+    AUTO_ARENA(scratch);
+    revnum next = 0; /* the first one behind the last pack */
+    for (size_t i = 0; i < n; i++) {
+        struct item_place place;
+        if (items[i].rev < next)
+            continue;
+        struct err *err = store_body(&place.body, fs->store, items[i].rev, scratch);
+        if (err || !place.body->packed) {
+            err_free(err);
+            break;
+        }
+        next = place.body->first_rev + fs->shard_size;
+        err_free(item_find_changes(&place, fs, items[i].rev, scratch));
+    }
+    return next > 0;
+}
+
+void changes_prefetch(struct fsfs *fs, revnum first, int count)
 {
     AUTO_ARENA(scratch);
     struct item_name *items = arena_array(scratch, (size_t)count, sizeof *items);
     size_t n = 0;
     for (int i = 0; i < count; i++) {
-        revnum rev = first + (revnum)step * i;
+        revnum rev = first + i;
         struct arena_mark mark = arena_mark(scratch);
         bool cached =
             rev < 0 || cache_get(fsfs_cache_key(fs, CACHE_CHANGES, (uint64_t)rev, 0), scratch);
@@ -290,6 +311,9 @@ void changes_prefetch(struct fsfs *fs, revnum first, int step, int count)
             prefetch_tail(fs, rev, scratch);
         arena_rewind(scratch, mark);
     }
-    if (n)
+    if (n == 0)
+        return;
+    items_prefetch(fs, items, n);
+    if (find_packed(fs, items, n))
         items_prefetch(fs, items, n);
 }

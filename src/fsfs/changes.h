@@ -44,7 +44,7 @@ void change_format(struct buf *out, const struct change *change, int format);
 /* The changes of revision REV. Errors: E_FS_NO_SUCH_REVISION; E_FS_CORRUPT with the revision. */
 struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev,
                         struct arena *arena);
-/* Ask for the lists of COUNT revisions from FIRST downwards or upwards (STEP -1, 1) ahead. */
-void changes_prefetch(struct fsfs *fs, revnum first, int step, int count);
+/* Ask for the lists of COUNT revisions from FIRST on ahead. */
+void changes_prefetch(struct fsfs *fs, revnum first, int count);
 
 #endif

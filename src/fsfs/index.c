@@ -9,8 +9,9 @@ enum {
     FOOTER_MAX = 255, /* its length is one byte */
     HEAD_FIRST_VIEW =
         16 * 1024, /* bytes of an index tried first for its page table: enough for most packs */
-    DIGEST_CHUNK = 256 * 1024, /* bytes digested at a time */
-    P2L_ENTRY_MIN = 4,         /* bytes: four integers */
+    L2P_WHOLE_MAX = 1024 * 1024, /* bytes: larger ones are read where they are needed */
+    DIGEST_CHUNK = 256 * 1024,   /* bytes digested at a time */
+    P2L_ENTRY_MIN = 4,           /* bytes: four integers */
 };
 
 static struct err *corrupt(const char *what)
@@ -319,6 +320,18 @@ static struct err *page_parse(struct l2p_page **out, struct str text, uint64_t n
 
 enum { HEAD_KEY = 0 }; /* pages follow from 1 on */
 
+/* Of a pack, most pages will be wanted: they are asked for with the table that leads to them, in
+ * the whole blocks in which they will be read. */
+static void l2p_prefetch(struct body *body, const struct index_footer *footer)
+{
+    const uint64_t start = footer->l2p_offset / ITEM_BLOCK * ITEM_BLOCK;
+    uint64_t end = (footer->p2l_offset + ITEM_BLOCK - 1) / ITEM_BLOCK * ITEM_BLOCK;
+    if (end > body->size)
+        end = body->size;
+    if (body->packed && end - start <= L2P_WHOLE_MAX)
+        body_prefetch(body, &(struct span){.offset = start, .n = (size_t)(end - start)}, 1);
+}
+
 static struct err *head_get(const struct l2p_head **out, struct fsfs *fs, struct body *body,
                             struct arena *arena)
 {
@@ -329,6 +342,7 @@ static struct err *head_get(const struct l2p_head **out, struct fsfs *fs, struct
     struct l2p_head *head;
     AUTO_ARENA(scratch);
     TRY(footer_get(&footer, fs, body, scratch));
+    l2p_prefetch(body, &footer);
     TRY(head_read(&head, fs, body, &footer));
     cache_put(key, &head->shared);
     *out = arena_keep(arena, &head->shared);

@@ -48,6 +48,10 @@ struct item_name {
     uint64_t size; /* estimated bytes; 0 = unknown */
 };
 void items_prefetch(struct fsfs *fs, const struct item_name *items, size_t n);
+/* Find the files of the packed shards between LOW and HIGH, for a reader that will come through all
+ * of them: what leads to them lies close together, and coming back to it for each shard costs a
+ * seek or two each time. */
+void packs_prefetch(struct fsfs *fs, revnum low, revnum high);
 
 /* Pure parsers. The manifest of a physical pack of N revisions and SIZE bytes: STARTS gets their N
  * offsets, and SIZE behind them. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors are not reported here: whoever reads what is asked for meets them again. */
 #include "fsfs/dir.h"
+#include "fsfs/index_int.h"
 #include "fsfs/rep_int.h"
 
 enum {
     NODEREV_BYTES = 1024, /* assumed of a node-revision */
     ROUNDS_MAX = 40,      /* of following delta bases: stock's chains are no longer */
+    PACKS_MAX = 64,       /* found at a time: each is an open file */
 };
 
 void noderevs_prefetch(struct fsfs *fs, const struct noderev_id *ids, size_t n)
@@ -93,4 +95,27 @@ void dir_prefetch(struct fsfs *fs, const struct dir *dir)
         arena_rewind(scratch, mark);
     }
     reps_prefetch(fs, reps, count);
+}
+
+void packs_prefetch(struct fsfs *fs, revnum low, revnum high)
+{
+    AUTO_ARENA(scratch);
+    revnum unpacked = 0;
+    if (fs->shard_size == 0)
+        return;
+    struct err *err = fsfs_min_unpacked(&unpacked, fs);
+    if (!err && high >= unpacked)
+        high = unpacked - 1;
+    /* Most readers come from above. */
+    if (high / fs->shard_size - low / fs->shard_size >= PACKS_MAX)
+        low = (high / fs->shard_size - PACKS_MAX + 1) * fs->shard_size;
+    while (!err && low <= high) {
+        struct body *body;
+        err = store_body(&body, fs->store, low, scratch);
+        const int64_t shard = low / fs->shard_size;
+        low = (shard + 1) * fs->shard_size;
+        if (!err && !l2p_is_at_hand(fs, body, scratch))
+            record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_MANIFEST, shard, {0}});
+    }
+    err_free(err); /* the reader will meet it */
 }

@@ -256,15 +256,21 @@ static void prefetch_packed(struct revprop_view *view, revnum rev, struct str *l
         record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_PACK, shard, name});
 }
 
-void revprops_prefetch(struct revprop_view *view, revnum first, int step, int count)
+/* In ascending order, which is that of the disk: a pack writes its files one after the other. */
+void revprops_prefetch(struct revprop_view *view, revnum first, int count)
 {
     struct fsfs *fs = view->fs;
     struct str last = {0};
-    for (int i = 0; i < count; i++) {
-        const revnum rev = first + (revnum)step * i;
-        if (rev >= 0 && is_in_packed_shard(fs, rev, fs->seen_unpacked))
+    revnum unpacked;
+    struct err *err = fsfs_min_unpacked(&unpacked, fs);
+    if (err) { /* the reader will meet it */
+        err_free(err);
+        return;
+    }
+    for (revnum rev = first < 0 ? 0 : first; rev < first + count; rev++) {
+        if (is_in_packed_shard(fs, rev, unpacked))
             prefetch_packed(view, rev, &last);
-        else if (rev >= 0 && !is_at_hand(fs, rev))
+        else if (!is_at_hand(fs, rev))
             record_prefetch(fs->store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev});
     }
 }

@@ -17,8 +17,8 @@ struct revprop_view *revprop_view_new(struct fsfs *fs, struct arena *arena);
 struct err *revprops_get(const struct props **out, struct fsfs *fs, revnum rev,
                          struct revprop_view *view, struct arena *arena);
 
-/* Ask for the properties of COUNT revisions ahead: FIRST, FIRST + STEP ... */
-void revprops_prefetch(struct revprop_view *view, revnum first, int step, int count);
+/* Ask for the properties of COUNT revisions from FIRST on ahead. */
+void revprops_prefetch(struct revprop_view *view, revnum first, int count);
 
 /* Set (or remove, VALUE NULL) one. EXPECTED: NULL = whatever it is now; else *EXPECTED must be the
  * value now, a NULL *EXPECTED means absent: E_FS_PROP_BASEVALUE_MISMATCH "revprop 'X' has

@@ -5,13 +5,15 @@
 #include "repo/log.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "fsfs/item.h"
 #include "repo/history.h"
 #include "repo/log_int.h"
 #include <stdlib.h>
 
 enum {
-    RUN_MIN = 64,              /* revisions that are asked for ahead at first; each run is twice */
-    RUN_MAX = 1024,            /* as long as the one before, for many logs are soon left */
+    RUN_MIN = 64,   /* revisions that are asked for ahead at first: many logs are soon left */
+    RUN_MAX = 1024, /* in the end, each run being RUN_GROWTH times as long as the one before */
+    RUN_GROWTH = 4,
     SEARCHES_UNREDUCED = 2000, /* merged ranges; see frame_push */
 };
 
@@ -41,7 +43,7 @@ struct frame {
     revnum start; /* the oldest wanted */
     revnum at;    /* where the walk goes on; REV_NONE: nowhere */
     revnum asked; /* revisions were asked for ahead down to here */
-    int run;      /* how many at a time */
+    int run;      /* how many at a time, see ask_ahead */
     bool subtractive;
     struct merged_range
         *ranges; /* still to be logged below the revision returned last, from the end */
@@ -63,7 +65,7 @@ struct log_cursor {
     revnum next;
     int64_t left;  /* revisions, where plain */
     int64_t asked; /* of them, what was asked for ahead */
-    int run;       /* how many at a time */
+    int run;       /* how many at a time, see ask_ahead */
     bool descending;
     struct frame *frame;    /* the innermost */
     int64_t depth;          /* groups that the receiver believes to be open */
@@ -329,32 +331,39 @@ static struct err *frame_open_trails(struct log_cursor *c, struct frame *f, cons
     }
     f->at = end;
     f->asked = end + 1;
+    f->run = RUN_MIN;
     return NULL;
 }
 
-/* Hand what COUNT revisions need to the store. */
-static void ask_ahead(const struct log_cursor *c, revnum first, int step, int count)
+/* A log that goes from REV to LAST reads every revision: hand what the first of them need to the
+ * store. Returns how many. *RUN is how many it may be, and grows. No more than a shard at a time:
+ * then its files are read once. */
+static int64_t ask_ahead(const struct log_cursor *c, int *run, revnum rev, revnum last)
 {
+    const bool descending = last < rev;
+    const int64_t left = (descending ? rev - last : last - rev) + 1, shard = c->fs->shard_size;
+    int64_t count = left < *run ? left : *run;
+    if (shard > 0) {
+        const int64_t in_shard = descending ? rev % shard + 1 : shard - rev % shard;
+        count = count < in_shard ? count : in_shard;
+    }
+    const revnum first = descending ? rev - count + 1 : rev;
+    if (*run > RUN_MIN) /* the receiver did not leave after the first run */
+        packs_prefetch(c->fs, descending ? last : rev, descending ? rev : last);
     if (c->params.changed_paths || c->params.access)
-        changes_prefetch(c->fs, first, step, count);
+        changes_prefetch(c->fs, first, (int)count);
     if (c->params.want_revprops)
-        revprops_prefetch(c->view, first, step, count);
+        revprops_prefetch(c->view, first, (int)count);
+    if (count == *run && *run < RUN_MAX)
+        *run *= RUN_GROWTH;
+    return count;
 }
 
-static int run_next(int run)
-{
-    return run == 0 ? RUN_MIN : run < RUN_MAX ? 2 * run : RUN_MAX;
-}
-
-/* The log of the root reads every revision. */
 static void frame_ask_ahead(const struct log_cursor *c, struct frame *f, revnum rev)
 {
-    if (f->trail_count != 1 || f->trails[0].path.n != 1 || rev < f->start || rev >= f->asked)
-        return;
-    f->run = run_next(f->run);
-    const int64_t count = rev - f->start + 1 < f->run ? rev - f->start + 1 : f->run;
-    ask_ahead(c, rev, -1, (int)count);
-    f->asked = rev - count + 1;
+    const bool is_root = f->trail_count == 1 && f->trails[0].path.n == 1;
+    if (is_root && rev >= f->start && rev < f->asked)
+        f->asked = rev - ask_ahead(c, &f->run, rev, f->start) + 1;
 }
 
 /* The next revision in which one of the paths changed; REV_NONE at the end. The trails then stand
@@ -630,11 +639,8 @@ static struct err *next_plain(bool *more, struct log_entry *entry, struct log_cu
         return NULL;
     revnum rev = c->next;
     int step = c->descending ? -1 : 1;
-    if (c->asked == 0) {
-        c->run = run_next(c->run);
-        c->asked = c->left < c->run ? c->left : c->run;
-        ask_ahead(c, rev, step, (int)c->asked);
-    }
+    if (c->asked == 0)
+        c->asked = ask_ahead(c, &c->run, rev, rev + step * (c->left - 1));
     c->next += step;
     c->left--;
     c->asked--;
@@ -654,6 +660,7 @@ static struct err *open_plain(struct log_cursor *c)
     if (!access_allowed(c->params.access, S("/"), ACCESS_READ, false))
         return unreadable_error();
     c->plain = true;
+    c->run = RUN_MIN;
     c->next = c->params.start;
     c->left =
         (c->descending ? c->params.start - c->params.end : c->params.end - c->params.start) + 1;

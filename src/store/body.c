@@ -34,6 +34,7 @@ struct entry {
     uint64_t key;
     struct entry *next;          /* in the bucket */
     struct entry *newer, *older; /* by last use */
+    _Atomic uint64_t last_end;   /* of the last read that had to wait */
     size_t regions;
     _Atomic uint32_t waited_us[]; /* for reads that begin in each region */
 };
@@ -378,7 +379,7 @@ static uint64_t now_us(void)
 static void region_waited(struct entry *entry, uint64_t offset, uint64_t us)
 {
     const uint64_t region = offset / REGION;
-    if (region >= entry->regions || us == 0)
+    if (region >= entry->regions)
         return;
     _Atomic uint32_t *const waited = &entry->waited_us[region];
     const uint32_t before = atomic_load_explicit(waited, memory_order_relaxed);
@@ -389,6 +390,34 @@ static void region_waited(struct entry *entry, uint64_t offset, uint64_t us)
     const uint64_t start = region * REGION, left = entry->body.size - start;
     if (after >= REGION_WAIT_US)
         ask(&entry->body, start, start + (left < REGION ? left : REGION));
+}
+
+/* Does a read at OFFSET go on where the last one ended, or nearly? */
+static bool is_in_sequence(const struct entry *entry, uint64_t offset)
+{
+    const uint64_t last = atomic_load_explicit(&entry->last_end, memory_order_relaxed);
+    return offset + PREFETCH_GAP >= last && offset <= last + PREFETCH_GAP;
+}
+
+/* What is in the page cache costs no wait, and one system call. */
+static bool read_at_once(const struct body *body, const struct iovec *vectors, int count,
+                         uint64_t offset, uint64_t end)
+{
+    const ssize_t got = preadv2(body->fd, vectors, count, (off_t)offset, RWF_NOWAIT);
+    return got >= 0 && (uint64_t)got == end - offset;
+}
+
+static struct err *read_timed(struct entry *entry, struct iovec *vectors, int count,
+                              uint64_t offset, uint64_t end)
+{
+    if (read_at_once(&entry->body, vectors, count, offset, end))
+        return NULL;
+    const uint64_t began = now_us();
+    TRY(read_vectors(&entry->body, vectors, count, offset));
+    if (!is_in_sequence(entry, offset))
+        region_waited(entry, offset, now_us() - began);
+    atomic_store_explicit(&entry->last_end, end, memory_order_relaxed);
+    return NULL;
 }
 
 struct err *body_read(struct body *body, const struct span *spans, size_t count)
@@ -405,9 +434,7 @@ struct err *body_read(struct body *body, const struct span *spans, size_t count)
                 vectors[n++] = (struct iovec){spans[i].to, spans[i].n};
             end += spans[i].n;
         }
-        const uint64_t began = now_us();
-        TRY(read_vectors(body, vectors, n, start));
-        region_waited((struct entry *)body, start, now_us() - began);
+        TRY(read_timed((struct entry *)body, vectors, n, start, end));
     }
     return NULL;
 }

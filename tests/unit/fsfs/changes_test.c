@@ -131,7 +131,7 @@ static void lists_say_what_svnlook_says(void **state)
             if (packed)
                 stock_run(stock, "svnadmin pack -q r");
             struct fsfs *fs = stock_open(stock, "r");
-            changes_prefetch(fs, 9, -1, 10);
+            changes_prefetch(fs, 0, 10);
             for (int rev = 1; rev <= 9; rev++) {
                 const char *script =
                     arena_printf(stock->arena,
