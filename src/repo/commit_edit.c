@@ -207,10 +207,51 @@ static struct err *on_open(struct commit_edit *ce, const struct edit_event *even
     return add_node(ce, event->node, path, event->rev, parent->was_copied);
 }
 
+static struct err *set_revprops(struct commit_edit *ce)
+{
+    const struct commit_params *params = &ce->params;
+    char now[DATE_LONG_SIZE + 1];
+    date_format(now, date_now_us());
+    struct str date = str_of(now); /* for hooks; the commit's own is set by then */
+    txn_set_revprop(ce->txn, S("svn:date"), &date);
+    for (size_t i = 0; i < params->revprop_count; i++) {
+        const struct prop *prop = &params->revprops[i];
+        TRY(prop_check(prop->name, &prop->value));
+        txn_set_revprop(ce->txn, prop->name, &prop->value);
+    }
+    txn_set_revprop(ce->txn, S("svn:author"), params->user.n ? &params->user : NULL);
+    return NULL;
+}
+
+static struct err *run_start_commit(struct commit_edit *ce)
+{
+    if (!hook_exists(ce->repo, "start-commit"))
+        return NULL;
+    TRY(txn_spill(ce->txn));
+    TRY(hook_start_commit(ce->repo, ce->params.user, ce->params.client_mergeinfo,
+                          str_of(ce->txn_name)));
+    return txn_unspill_changes(ce->txn);
+}
+
+static struct err *begin_txn(struct commit_edit *ce)
+{
+    revnum youngest;
+    TRY(fsfs_youngest(&youngest, ce->repo->fs));
+    TRY(txn_begin(&ce->txn, ce->repo->fs, youngest));
+    struct str name = txn_name(ce->txn);
+    ce->txn_name = mem_zalloc(name.n + 1);
+    memcpy(ce->txn_name, name.p, name.n);
+    TRY(set_revprops(ce));
+    return run_start_commit(ce);
+}
+
 static struct err *on_open_root(struct commit_edit *ce, const struct edit_event *event)
 {
     enum node_kind kind;
     revnum created;
+    if (ce->has_root)
+        return err_make(E_RA_SVN_MALFORMED_DATA, "The root of a commit is opened twice");
+    TRY(begin_txn(ce));
     TRY(look(&kind, &created, ce, ce->params.base_path));
     if (kind != NODE_DIR)
         return err_make(E_FS_NOT_FOUND, "Path '%.*s' not present", STR(ce->params.base_path));
@@ -348,47 +389,11 @@ struct err *commit_edit_event(struct commit_edit *ce, const struct edit_event *e
 
 /* ---- beginning and end ---- */
 
-static struct err *set_revprops(struct commit_edit *ce)
-{
-    const struct commit_params *params = &ce->params;
-    for (size_t i = 0; i < params->revprop_count; i++) {
-        const struct prop *prop = &params->revprops[i];
-        TRY(prop_check(prop->name, &prop->value));
-        txn_set_revprop(ce->txn, prop->name, &prop->value);
-    }
-    txn_set_revprop(ce->txn, S("svn:author"), params->user.n ? &params->user : NULL);
-    return NULL;
-}
-
-static struct err *run_start_commit(struct commit_edit *ce)
-{
-    if (!hook_exists(ce->repo, "start-commit"))
-        return NULL;
-    TRY(txn_spill(ce->txn));
-    TRY(hook_start_commit(ce->repo, ce->params.user, ce->params.client_mergeinfo,
-                          str_of(ce->txn_name)));
-    return txn_unspill_changes(ce->txn);
-}
-
 struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo,
                               const struct commit_params *params)
 {
-    revnum youngest;
-    struct txn *txn;
-    TRY(fsfs_youngest(&youngest, repo->fs));
-    TRY(txn_begin(&txn, repo->fs, youngest));
     struct commit_edit *ce = mem_zalloc(sizeof *ce);
-    struct str name = txn_name(txn);
-    *ce = (struct commit_edit){.repo = repo, .params = *params, .txn = txn, .scratch = arena_new()};
-    ce->txn_name = mem_zalloc(name.n + 1);
-    memcpy(ce->txn_name, name.p, name.n);
-    struct err *err = set_revprops(ce);
-    if (!err)
-        err = run_start_commit(ce);
-    if (err) {
-        commit_edit_abort(ce);
-        return err;
-    }
+    *ce = (struct commit_edit){.repo = repo, .params = *params, .scratch = arena_new()};
     *out = ce;
     return NULL;
 }
@@ -443,7 +448,7 @@ static void strip_ephemeral(struct commit_edit *ce, struct arena *arena)
 static struct err *check_complete(const struct commit_edit *ce)
 {
     if (!ce->has_root)
-        return err_make(E_REPOS_BAD_ARGS, "The edit has no root");
+        return err_make(E_REPOS_BAD_ARGS, "No valid transaction supplied to close_edit");
     for (size_t i = 0; i < ce->node_cap; i++)
         if (ce->nodes[i] && ce->nodes[i]->text)
             return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "The text of '%.*s' has no end",

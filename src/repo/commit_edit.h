@@ -25,6 +25,7 @@ struct commit_params {
     unsigned open_texts_limit; /* texts that are sent at the same time; 0: no limit */
 };
 struct commit_edit;
+/* Nothing happens before OPEN_ROOT: that begins the transaction and runs the start-commit hook. */
 struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo,
                               const struct commit_params *params);
 /* Apply one event (not CLOSE_EDIT, ABORT_EDIT). After an error the only thing left is

@@ -9,8 +9,11 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -58,15 +61,18 @@ bool hook_exists(const struct repo *repo, const char *hook)
     return exists;
 }
 
-/* The environment that conf/hooks-env gives: the hook's own section, else [default]. */
+/* The environment that the file gives: the hook's own section, [default] where that is absent or
+ * empty. */
 static struct err *hook_environment(char ***out, const struct repo *repo, const char *hook,
                                     struct arena *arena)
 {
     struct ini ini;
-    TRY(ini_read(&ini, arena_printf(arena, "%s/conf/hooks-env", repo->path).p, true,
-                 INI_CASE_SENSITIVE, arena));
+    const char *file = repo->hooks.env_file;
+    if (!file)
+        file = arena_printf(arena, "%s/conf/hooks-env", repo->path).p;
+    TRY(ini_read(&ini, file, true, INI_CASE_SENSITIVE, arena));
     const struct ini_section *section = ini_section(&ini, str_of(hook));
-    if (!section)
+    if (!section || !section->count)
         section = ini_section(&ini, S("default"));
     size_t n = section ? section->count : 0;
     char **env = arena_array(arena, n + 1, sizeof *env);
@@ -80,12 +86,12 @@ static struct err *hook_environment(char ***out, const struct repo *repo, const 
     return NULL;
 }
 
-/* A descriptor from which INPUT can be read: a file without a name, so that the hook may read it
- * when and as often as it likes. */
+/* A descriptor from which INPUT can be read: a file in memory, so that the hook may read it when
+ * and as often as it likes. */
 static struct err *input_fd(int *fd, struct str input)
 {
-    *fd = input.n ? open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)
-                  : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    *fd =
+        input.n ? memfd_create("hook-input", MFD_CLOEXEC) : open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (*fd < 0)
         return err_errno(errno, "Can't set up a hook's standard input");
     while (input.n) {
@@ -103,8 +109,16 @@ static struct err *input_fd(int *fd, struct str input)
     return NULL;
 }
 
-static int spawn(pid_t *pid, const char *path, char *const *argv, char *const *env, int in, int out,
-                 int err_fd)
+/* What one running hook has to do with us. */
+struct child {
+    pid_t pid;
+    int in, out, errors;     /* its descriptors 0, 1, 2 */
+    int out_end, errors_end; /* where we read what it writes; -1: nowhere, or at the end */
+    unsigned time_limit_s;
+    int64_t deadline_us; /* INT64_MAX: none */
+};
+
+static int spawn(struct child *child, const char *path, char *const *argv, char *const *env)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -113,53 +127,129 @@ static int spawn(pid_t *pid, const char *path, char *const *argv, char *const *e
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, err_fd, STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, child->in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, child->out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, child->errors, STDERR_FILENO);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes,
                                &none); /* the server's threads block signals; a hook must not */
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int failed = posix_spawn(pid, path, &actions, &attributes, argv, env);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                              (child->time_limit_s ? POSIX_SPAWN_SETPGROUP : 0));
+    int failed = posix_spawn(&child->pid, path, &actions, &attributes, argv, env);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failed;
 }
 
-/* Read one pipe's next piece; false at its end. */
-static bool drain(int fd, struct buf *to)
+static int64_t monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Milliseconds until DEADLINE_US, at least 1 where it is to come; -1 where there is none. */
+static int wait_ms(int64_t deadline_us)
+{
+    if (deadline_us == INT64_MAX)
+        return -1;
+    int64_t left = deadline_us - monotonic_us();
+    return left <= 0 ? 0 : (int)(left / 1000) + 1;
+}
+
+/* Read one pipe's next piece; closed at its end. */
+static void drain(int *fd, struct buf *to)
 {
     char piece[4096];
     ssize_t got;
     do
-        got = read(fd, piece, sizeof piece);
+        got = read(*fd, piece, sizeof piece);
     while (got < 0 && errno == EINTR);
-    if (got > 0 && to && to->n < OUTPUT_MAX)
+    if (got > 0 && to->n < OUTPUT_MAX)
         buf_add(to, piece, (size_t)got);
-    return got > 0;
-}
-
-/* Read both pipes to their ends. */
-static void collect(int out_fd, struct buf *out, int err_fd, struct buf *errors)
-{
-    struct pollfd fds[2] = {{.fd = err_fd, .events = POLLIN}, {.fd = out_fd, .events = POLLIN}};
-    while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-        if (poll(fds, 2, -1) < 0 && errno != EINTR)
-            return;
-        if (fds[0].fd >= 0 && fds[0].revents && !drain(err_fd, errors))
-            fds[0].fd = -1;
-        if (fds[1].fd >= 0 && fds[1].revents && !drain(out_fd, out))
-            fds[1].fd = -1;
+    if (got <= 0) {
+        close(*fd);
+        *fd = -1;
     }
 }
 
-/* Valid UTF-8 as it is; other bytes as ?\NNN. */
+/* Read both pipes to their ends: false where the deadline came first. */
+static bool collect(struct child *child, struct buf *out, struct buf *errors)
+{
+    while (child->out_end >= 0 || child->errors_end >= 0) {
+        struct pollfd fds[2] = {{.fd = child->errors_end, .events = POLLIN},
+                                {.fd = child->out_end, .events = POLLIN}};
+        int ready = poll(fds, 2, wait_ms(child->deadline_us));
+        if (ready == 0)
+            return false;
+        if (ready < 0 && errno != EINTR)
+            return true;
+        if (ready < 0)
+            continue;
+        if (fds[0].revents)
+            drain(&child->errors_end, errors);
+        if (fds[1].revents)
+            drain(&child->out_end, out);
+    }
+    return true;
+}
+
+/* Wait until the hook has exited: false where the deadline came first. */
+static bool reap(int *status, const struct child *child)
+{
+    bool limited = child->deadline_us != INT64_MAX;
+    for (int pause_ms = 1;; pause_ms = pause_ms < 32 ? 2 * pause_ms : pause_ms) {
+        pid_t got = waitpid(child->pid, status, limited ? WNOHANG : 0);
+        if (got == child->pid)
+            return true;
+        if (got < 0 &&
+            errno != EINTR) { /* somebody else reaped it: it did not say that it allows */
+            *status = W_EXITCODE(255, 0);
+            return true;
+        }
+        int left_ms = wait_ms(child->deadline_us);
+        if (limited && left_ms == 0)
+            return false;
+        if (got == 0)
+            poll(NULL, 0, pause_ms < left_ms ? pause_ms : left_ms);
+    }
+}
+
+/* See the hook to its end. *LATE: it was killed at its time limit. */
+static void see_through(int *status, bool *late, struct child *child, struct buf *out,
+                        struct buf *errors)
+{
+    collect(child, out, errors);
+    *late = !reap(status, child);
+    if (!*late)
+        return;
+    kill(-child->pid, SIGKILL);
+    child->deadline_us = INT64_MAX;
+    reap(status, child);
+}
+
+/* What the server's environment says of the characters that programs write. */
+static bool locale_is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return strcasestr(value, "UTF-8") || strcasestr(value, "utf8");
+    }
+    return false;
+}
+
+/* Valid UTF-8 as it is, whatever the locale; else users get what stock servers make of it. */
 static struct str shown_output(const struct buf *errors, struct arena *arena)
 {
     struct str text = buf_view(errors);
     if (utf8_is_valid(text))
         return text;
+    if (locale_is_utf8())
+        return S("[Error output could not be translated from the native locale to UTF-8.]");
     AUTO_BUF(shown);
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
@@ -171,24 +261,58 @@ static struct str shown_output(const struct buf *errors, struct arena *arena)
     return arena_str(arena, buf_view(&shown));
 }
 
-static struct err *judge(const struct run *run, int status, const struct buf *errors,
+static struct err *judge(const struct run *run, int status, bool late, const struct buf *errors,
                          struct arena *arena)
 {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (!late && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return NULL;
     struct str output = shown_output(errors, arena);
-    if (!WIFEXITED(status))
+    struct str tail =
+        output.n ? arena_printf(arena, " with output:\n%.*s", STR(output)) : S(" with no output.");
+    if (!late && !WIFEXITED(status))
         return err_make(E_REPOS_HOOK_FAILURE,
                         "'%s' hook failed (did not exit cleanly: apr_exit_why_e was %d, exitcode "
                         "was %d).  %.*s",
-                        run->hook, WCOREDUMP(status) ? 6 : 2, WTERMSIG(status), STR(output));
-    struct str tail =
-        output.n ? arena_printf(arena, " with output:\n%.*s", STR(output)) : S(" with no output.");
+                        run->hook, WCOREDUMP(status) ? 6 : 2, WTERMSIG(status), STR(tail));
+    struct str why = late ? arena_printf(arena, "killed after its time limit of %u seconds",
+                                         run->repo->hooks.time_limit_s)
+                          : arena_printf(arena, "exit code %d", WEXITSTATUS(status));
     if (run->action)
-        return err_make(E_REPOS_HOOK_FAILURE, "%s blocked by %s hook (exit code %d)%.*s",
-                        run->action, run->hook, WEXITSTATUS(status), STR(tail));
-    return err_make(E_REPOS_HOOK_FAILURE, "%s hook failed (exit code %d)%.*s", run->hook,
-                    WEXITSTATUS(status), STR(tail));
+        return err_make(E_REPOS_HOOK_FAILURE, "%s blocked by %s hook (%.*s)%.*s", run->action,
+                        run->hook, STR(why), STR(tail));
+    return err_make(E_REPOS_HOOK_FAILURE, "%s hook failed (%.*s)%.*s", run->hook, STR(why),
+                    STR(tail));
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Where the hook writes to. Standard output leads nowhere unless it is WANTED: what the hook leaves
+ * running may keep that one. */
+static struct err *open_outputs(struct child *child, bool wanted, const char *path)
+{
+    int ends[2];
+    child->out = child->out_end = child->errors_end = -1;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_errno(errno, "Can't create pipe for hook '%s'", path);
+    child->errors_end = ends[0];
+    child->errors = ends[1];
+    if (!wanted) {
+        child->out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    } else if (pipe2(ends, O_CLOEXEC) == 0) {
+        child->out_end = ends[0];
+        child->out = ends[1];
+    }
+    if (child->out >= 0)
+        return NULL;
+    struct err *err = err_errno(errno, "Can't create pipe for hook '%s'", path);
+    close_fd(&child->errors);
+    close_fd(&child->errors_end);
+    return err;
 }
 
 static struct err *run_in(const struct run *run, const char *path, char *const *env, int in,
@@ -197,30 +321,23 @@ static struct err *run_in(const struct run *run, const char *path, char *const *
     char *argv[ARGS_MAX + 2] = {(char *)path, run->repo->path};
     for (int i = 0; i < ARGS_MAX && run->args[i]; i++)
         argv[2 + i] = (char *)run->args[i];
-    int out_pipe[2], err_pipe[2], status;
     AUTO_BUF(errors);
-    pid_t pid;
-    if (pipe2(out_pipe, O_CLOEXEC) != 0)
-        return err_errno(errno, "Can't create pipe for hook '%s'", path);
-    if (pipe2(err_pipe, O_CLOEXEC) != 0) {
-        close(out_pipe[0]);
-        close(out_pipe[1]);
-        return err_errno(errno, "Can't create pipe for hook '%s'", path);
-    }
-    int failed = spawn(&pid, path, argv, env, in, out_pipe[1], err_pipe[1]);
-    close(out_pipe[1]);
-    close(err_pipe[1]);
+    struct child child = {.in = in, .time_limit_s = run->repo->hooks.time_limit_s};
+    child.deadline_us =
+        child.time_limit_s ? monotonic_us() + child.time_limit_s * 1000000LL : INT64_MAX;
+    TRY(open_outputs(&child, run->output, path));
+    /* To users a hook that cannot be run is one that refuses: its path is none of their business.
+     */
+    int status = W_EXITCODE(255, 0);
+    bool late = false;
+    int failed = spawn(&child, path, argv, env);
+    close_fd(&child.out);
+    close_fd(&child.errors);
     if (!failed)
-        collect(out_pipe[0], run->output, err_pipe[0], &errors);
-    close(out_pipe[0]);
-    close(err_pipe[0]);
-    if (failed) /* to users a hook that cannot be run is one that refuses: its path is none of their
-                   business */
-        return judge(run, W_EXITCODE(255, 0), &errors, arena);
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return err_errno(errno, "Can't wait for hook '%s'", path);
-    return judge(run, status, &errors, arena);
+        see_through(&status, &late, &child, run->output, &errors);
+    close_fd(&child.out_end);
+    close_fd(&child.errors_end);
+    return judge(run, status, late, &errors, arena);
 }
 
 /* Run the hook if it is there. *THERE may be NULL. */

@@ -5,7 +5,12 @@
  * executed, directly and without a shell, with an environment of only what conf/hooks-env says. A
  * start- or pre-hook that ends with another status than 0 refuses: E_REPOS_HOOK_FAILURE "Commit
  * blocked by pre-commit hook (exit code 3) with output:\n...". A missing hook allows, except for
- * pre-revprop-change: E_REPOS_DISABLED_FEATURE. */
+ * pre-revprop-change: E_REPOS_DISABLED_FEATURE.
+ *
+ * A hook ends when it has exited and nobody has its standard error any more. Where there is a time
+ * limit (struct hook_settings) it gets a process group of its own, and at the limit the whole group
+ * is killed; what it left running when it exited by itself is waited for no longer, but lives on.
+ */
 #ifndef VARVE_REPO_HOOKS_H
 #define VARVE_REPO_HOOKS_H
 

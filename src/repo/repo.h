@@ -6,10 +6,18 @@
 
 #include "fsfs/fs.h"
 
+/* How hooks are run; all zero is the ordinary way. */
+struct hook_settings {
+    const char *env_file;  /* of their environment; NULL: conf/hooks-env */
+    unsigned time_limit_s; /* a hook that takes longer is killed; 0: never */
+};
+
+/* A session has a copy of its own, with the settings of its configuration. */
 struct repo {
     struct fsfs *fs;
     int format; /* of the outer `format` file: 3 or 5 */
     char *path; /* of the repository's folder, as given, without trailing slash */
+    struct hook_settings hooks;
 };
 
 /* Open the repository in PATH: outer format 3 or 5, fs-type fsfs. Errors as svnadmin's: E000002

@@ -4,7 +4,11 @@
 #include "base/num.h"
 #include "base/path.h"
 
-enum { SSF_MIN_DEFAULT = 0, SSF_MAX_DEFAULT = 256 };
+enum {
+    SSF_MIN_DEFAULT = 0,
+    SSF_MAX_DEFAULT = 256,
+    HOOK_SECONDS_MAX = 7 * 24 * 3600,
+};
 
 static enum access_level level_of(struct str word, bool read_only)
 {
@@ -73,6 +77,25 @@ static struct err *refuse_unknown_protection(const struct ini *ini)
     return NULL;
 }
 
+/* The environment's file is relative to the repository's own conf/, wherever CONFIG_FILE is. */
+static struct err *read_hooks(struct hook_settings *out, const struct ini *ini,
+                              const struct repo *repo, struct arena *arena)
+{
+    const struct str none = {0};
+    struct str name = ini_get(ini, S("general"), S("hooks-env"), none);
+    if (name.p)
+        out->env_file = beside(arena_printf(arena, "%s/conf/hooks-env", repo->path).p, name, arena);
+    struct str limit = ini_get(ini, S("varve"), S("hook-timeout"), none);
+    uint64_t seconds = 0;
+    if (limit.p && (!num_u64(&seconds, limit) || seconds > HOOK_SECONDS_MAX))
+        return err_make(E_BAD_CONFIG_VALUE,
+                        "Config error: '[varve] hook-timeout' is '%.*s', not a number of seconds "
+                        "from 0 to %d",
+                        STR(limit), HOOK_SECONDS_MAX);
+    out->time_limit_s = (unsigned)seconds;
+    return NULL;
+}
+
 struct err *server_config_read(struct server_config *out, const struct repo *repo,
                                const char *config_file, bool read_only, struct arena *arena)
 {
@@ -87,6 +110,7 @@ struct err *server_config_read(struct server_config *out, const struct repo *rep
     out->auth_access = level_of(ini_get(&ini, general, S("auth-access"), S("write")), read_only);
     out->realm = ini_get(&ini, general, S("realm"), arena_str(arena, str_of(repo->fs->uuid)));
     out->username_case = case_of(ini_get(&ini, general, S("force-username-case"), S("none")));
+    TRY(read_hooks(&out->hooks, &ini, repo, arena));
     TRY(refuse_unknown_protection(&ini));
     TRY(read_sasl(out, &ini));
     if (out->use_sasl)

@@ -21,6 +21,7 @@ struct server_config {
     bool use_sasl;             /* Cyrus SASL says who may come in; there is no password-db then */
     uint32_t min_ssf, max_ssf; /* the least and most of a security layer: 0 none, 1 integrity only,
                                   else bits of a key */
+    struct hook_settings hooks;
 };
 
 /* Read the configuration of REPO, from CONFIG_FILE where that is not NULL. READ_ONLY lowers write

@@ -379,7 +379,9 @@ static struct err *open_repo(struct session *s, struct str url)
     const char *folder = find_repo(&inside, &depth, s, path);
     if (!folder)
         return err_make(E_RA_SVN_REPOS_NOT_FOUND, "No repository found in '%.*s'", STR(url));
-    TRY(registry_acquire(&s->repo, folder));
+    TRY(registry_acquire(&s->shared_repo, folder));
+    s->own_repo = *s->shared_repo;
+    s->repo = &s->own_repo;
     s->fs = s->repo->fs;
     s->path = inside.n ? arena_str(s->arena, inside) : S("/");
     s->root_url = strip_components(base, encoded, depth, s->arena);
@@ -388,8 +390,10 @@ static struct err *open_repo(struct session *s, struct str url)
     struct str name = str_skip(path, 1);
     name.n -= inside.n > name.n ? name.n : inside.n;
     s->repo_name = path_uri_encode(name.n ? name : path_basename(str_of(folder)), s->arena);
-    return server_config_read(&s->config, s->repo, s->options->config_file, s->options->read_only,
-                              s->arena);
+    TRY(server_config_read(&s->config, s->repo, s->options->config_file, s->options->read_only,
+                           s->arena));
+    s->own_repo.hooks = s->config.hooks;
+    return NULL;
 }
 
 static struct err *send_repo_info(struct session *s)
@@ -567,8 +571,8 @@ struct err *session_serve(struct conn *conn, const struct session_options *optio
     conn_set_nesting(conn, limits->nesting);
     struct session s = {.options = options, .conn = conn, .arena = arena, .request = request};
     struct err *err = say_goodbye(&s, converse(&s));
-    if (s.repo)
-        registry_release(s.repo);
+    if (s.shared_repo)
+        registry_release(s.shared_repo);
     return err;
 }
 

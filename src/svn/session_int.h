@@ -22,9 +22,11 @@ enum client_capability {
 struct session {
     const struct session_options *options;
     struct conn *conn;
-    struct arena *arena;   /* lives as long as the session */
-    struct arena *request; /* rewound after each command */
-    struct repo *repo;
+    struct arena *arena;      /* lives as long as the session */
+    struct arena *request;    /* rewound after each command */
+    struct repo *shared_repo; /* of all sessions; NULL before it is open */
+    struct repo own_repo;     /* the same with this session's settings */
+    struct repo *repo;        /* that */
     struct fsfs *fs;
     struct server_config config;
     bool is_open;         /* the client has logged in */
