@@ -110,15 +110,20 @@ static bool is_forgettable(struct row *row, const struct peers *peers)
            row->failures.left >= failure_room(peers);
 }
 
-/* Rows that say no more than a missing one. */
+/* Forget the rows that say no more than a missing one. */
 static void sweep(struct peers *peers)
 {
-    AUTO_ARENA(arena);
-    size_t n;
-    struct str *keys = map_sorted(peers->rows, &n, arena);
-    for (size_t i = 0; i < n; i++)
-        if (is_forgettable(map_get(peers->rows, keys[i]), peers))
-            free(map_remove(peers->rows, keys[i]));
+    struct map *kept = map_new();
+    struct str key;
+    void *row;
+    for (size_t pos = 0; map_next(peers->rows, &pos, &key, &row);) {
+        if (is_forgettable(row, peers))
+            free(row);
+        else
+            map_put(kept, key, row);
+    }
+    map_free(peers->rows, NULL);
+    peers->rows = kept;
 }
 
 /* The row of ADDRESS, filled up; NULL where the table has no room. */
@@ -163,7 +168,8 @@ static struct err *enter_locked(struct peers *peers, const char *address)
         return err_make(E_RA_CANNOT_CREATE_SESSION,
                         "More than %u connections in a second came from %s; try again later",
                         limits->login_rate, address);
-    row->logins.left -= 1;
+    if (limits->login_rate)
+        row->logins.left -= 1;
     row->connections++;
     peers->connections++;
     return NULL;
@@ -200,7 +206,7 @@ bool peers_may_log_in(struct peers *peers, const char *address)
 
 void peers_login_failed(struct peers *peers, const char *address)
 {
-    if (!peers)
+    if (!peers || !peers->limits.failed_logins)
         return;
     pthread_mutex_lock(&peers->mutex);
     struct row *row = row_of(peers, address);

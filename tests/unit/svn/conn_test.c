@@ -267,6 +267,90 @@ static void a_peer_that_only_sends_is_given_up(void **state)
     close(fds[1]);
 }
 
+static void a_deadline_ends_the_input_and_one_can_still_write(void **state)
+{
+    int fds[2];
+    char space[64], byte;
+    make_pair(fds);
+    struct conn *conn = conn_new(fds[0], fds[0]);
+    conn_set_deadline(conn, 1);
+    assert_err(conn_read(conn, &byte, 1), E_RA_SVN_IO_ERROR, NULL);
+    assert_err(conn_read(conn, &byte, 1), E_RA_SVN_CONNECTION_CLOSED, NULL);
+    assert_ok(conn_write_str(conn, S("why ")));
+    assert_ok(conn_flush(conn));
+    assert_str(have(fds[1], space, sizeof space), "why ");
+    conn_free(conn);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void a_silent_peer_is_waited_for_so_long(void **state)
+{
+    int fds[2];
+    char byte;
+    make_pair(fds);
+    struct conn *conn = conn_new(fds[0], fds[0]);
+    conn_set_idle_timeout(conn, 1);
+    assert_err(conn_read(conn, &byte, 1), E_RA_SVN_IO_ERROR,
+               "Nothing was heard from the client within 1 seconds");
+    conn_free(conn);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void all_connections_share_the_memory_for_requests(void **state)
+{
+    int fds[2];
+    make_pair(fds);
+    struct conn *one = conn_new(fds[0], fds[0]), *two = conn_new(fds[1], fds[1]);
+    conn_set_memory_limit(1000000);
+    assert_ok(conn_charge(one, 600000));
+    assert_err(conn_charge(two, 600000), E_RA_SVN_REQUEST_SIZE, NULL);
+    assert_ok(conn_charge(two, CONN_CHARGE_FREE)); /* small ones always are taken */
+    conn_discharge(one);
+    conn_keep_charge(two, 500000);
+    assert_ok(conn_charge(two, 400000));
+    assert_err(conn_charge(one, 200000), E_RA_SVN_REQUEST_SIZE, NULL);
+    conn_free(one); /* what it took is free again */
+    conn_free(two);
+    one = conn_new(fds[0], fds[0]);
+    assert_ok(conn_charge(one, 1000000));
+    conn_free(one);
+    conn_set_memory_limit(0);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void *send_for_a_while(void *arg)
+{
+    static const char piece[1 << 16];
+    const int *fd = arg;
+    for (int i = 0; i < 100; i++)
+        if (send(*fd, piece, sizeof piece, 0) < 0)
+            return (void *)1;
+    shutdown(*fd, SHUT_WR);
+    return NULL;
+}
+
+static void last_words_reach_a_peer_that_is_still_sending(void **state)
+{
+    int fds[2];
+    char space[64];
+    void *failed;
+    pthread_t thread;
+    make_pair(fds);
+    struct conn *conn = conn_new(fds[0], fds[0]);
+    assert_int_equal(pthread_create(&thread, NULL, send_for_a_while, &fds[1]), 0);
+    assert_ok(conn_write_str(conn, S("bye ")));
+    conn_linger(conn);
+    conn_free(conn);
+    close(fds[0]);
+    pthread_join(thread, &failed);
+    assert_null(failed);
+    assert_str(have(fds[1], space, sizeof space), "bye ");
+    close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +364,10 @@ int main(void)
         cmocka_unit_test(full_sockets_do_not_wait_for_each_other),
         cmocka_unit_test(a_way_with_little_room_is_not_overfilled),
         cmocka_unit_test(a_peer_that_only_sends_is_given_up),
+        cmocka_unit_test(a_deadline_ends_the_input_and_one_can_still_write),
+        cmocka_unit_test(a_silent_peer_is_waited_for_so_long),
+        cmocka_unit_test(all_connections_share_the_memory_for_requests),
+        cmocka_unit_test(last_words_reach_a_peer_that_is_still_sending),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
