@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - which program are we, which tool is wanted: tables, and what follows from them. */
 #include "base/buf.h"
+#include "base/resources.h"
 #include "base/thread.h"
 #include "cli/tool.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/types.h>
 
 /* What jemalloc, where we are built with it, reads at the start: memory in large pages. Most of
  * what is allocated is the cache, which only grows until it is full; with small pages taking them
  * costs more than filling them. */
 extern const char *malloc_conf;
 const char *malloc_conf = "thp:always,metadata_thp:always";
-
-int mallctl(const char *name, void *old, size_t *old_size, void *value, size_t size)
-    __attribute__((weak)); /* jemalloc's: not there where we are built without it */
 
 enum { TOOL_FILES = 1 << 14 }; /* descriptors, of which the store keeps a share open */
 
@@ -273,22 +269,6 @@ static int fail_plain(struct err *err, const char *prog)
     return 1;
 }
 
-/* A tool goes once through the whole repository and ends. Memory that it gives back meanwhile it
- * wants again at once, and files it comes back to again and again. */
-static void take_resources(void)
-{
-    ssize_t never = -1;
-    if (mallctl) {
-        mallctl("arenas.dirty_decay_ms", NULL, NULL, &never, sizeof never);
-        mallctl("arena.0.dirty_decay_ms", NULL, NULL, &never, sizeof never);
-    }
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < TOOL_FILES) {
-        files.rlim_cur = files.rlim_max < TOOL_FILES ? files.rlim_max : TOOL_FILES;
-        setrlimit(RLIMIT_NOFILE, &files); /* else with what there is */
-    }
-}
-
 static int run_tool(const struct tool *tool, struct tool_call *call, struct command_line *line)
 {
     bool is_help = tool->run == tool_help;
@@ -317,7 +297,10 @@ static int run_tool(const struct tool *tool, struct tool_call *call, struct comm
     }
     call->revision = command_line_arg(line, OPT_REVISION, NULL);
     call->quiet = command_line_has(line, OPT_QUIET);
-    take_resources();
+    /* A tool goes once through the whole repository, comes back to files again and again, and ends.
+     */
+    descriptors_raise(TOOL_FILES);
+    memory_keep();
     int status = report(tool->run(call), call->prog);
     if (fflush(stdout) != 0 && status == 0)
         status = fail_plain(err_errno(errno, "Can't write to standard output"), call->prog);

@@ -13,6 +13,8 @@
 struct path_rev {
     struct str path;
     revnum rev;
+    bool has_item; /* the node is known: this item of REV */
+    uint64_t item;
     bool merged;
     size_t place;            /* in the order of finding */
     struct mergeinfo merges; /* what this revision merged into the path or took back */
@@ -161,6 +163,9 @@ static struct err *find_history(struct path_revs *to, struct file_revs *c, struc
         if (!more || (c->include_merged && seen_before(c, entry.path, entry.rev)) ||
             !access_allowed(c->access, entry.path, ACCESS_READ, false))
             return NULL;
+        const struct noderev *node = history_node(history);
+        if ((entry.has_item = node != NULL))
+            entry.item = node->id.item;
         entry.path = arena_str(c->arena, entry.path);
         struct arena_mark mark = arena_mark(scratch);
         if (c->include_merged)
@@ -274,10 +279,14 @@ static struct err *side_load(struct side *side, struct fsfs *fs, const struct pa
     struct tree tree;
     struct node node;
     arena_rewind(side->arena, side->empty);
-    TRY(tree_of_rev(&tree, fs, entry->rev));
-    TRY(tree_node(&node, &tree, entry->path, side->arena));
-    side->path = node.path;
-    side->node = node.noderev;
+    side->path = entry->path;
+    if (entry->has_item) {
+        TRY(noderev_at(&side->node, fs, entry->rev, entry->item, side->arena));
+    } else {
+        TRY(tree_of_rev(&tree, fs, entry->rev));
+        TRY(tree_node(&node, &tree, entry->path, side->arena));
+        side->node = node.noderev;
+    }
     return noderev_props(&side->props, fs, side->node, side->arena);
 }
 

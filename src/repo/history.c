@@ -224,6 +224,13 @@ struct err *history_next(bool *more, struct str *path, revnum *rev, struct histo
     return NULL;
 }
 
+const struct noderev *history_node(const struct history *h)
+{
+    const bool is_it =
+        h->node && h->node->id.rev == h->rev && str_eq(h->node->cpath, buf_view(&h->path));
+    return is_it ? h->node : NULL;
+}
+
 /* ---- copies ---- */
 
 /* The copy made PATH only if PATH came with it: a node that was made below the copy's target later,

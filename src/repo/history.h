@@ -13,6 +13,9 @@ struct err *history_open(struct history **out, struct fsfs *fs, struct str path,
                          bool cross_copies, struct arena *arena);
 struct err *history_next(bool *more, struct str *path, revnum *rev,
                          struct history *history); /* PATH: valid until the next call */
+/* The node at what was returned last, where the walk came by it; NULL: look in the tree. Valid
+ * until the next call. */
+const struct noderev *history_node(const struct history *history);
 
 /* The copy nearest to PATH@REV that made it what it is (of itself or of a folder above): *FOUND,
  * where it was made (COPY_REV, COPY_PATH) and its source. */

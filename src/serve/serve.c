@@ -2,6 +2,7 @@
 #include "serve/serve.h"
 
 #include "base/file.h"
+#include "base/resources.h"
 #include "base/str.h"
 #include "repo/registry.h"
 #include "serve/connections.h"
@@ -197,17 +198,6 @@ static struct err *accept_one(struct listeners *l, struct session_options *sessi
     return err;
 }
 
-/* Each client has a descriptor, and its repositories some: take what the system lets us have. */
-static void raise_descriptors(unsigned connections)
-{
-    struct rlimit limit;
-    rlim_t wanted = connections ? (rlim_t)connections + SPARE_DESCRIPTORS : RLIM_INFINITY;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static struct err *receive_signals(int *signals)
 {
     sigset_t set;
@@ -232,7 +222,10 @@ static struct err *listen_with(struct listeners *l, const struct serve_options *
     if (options->mode == SERVE_LISTEN_ONCE)
         return accept_one(l, session);
     TRY(receive_signals(&signals));
-    raise_descriptors(options->peers.connections);
+    /* Each client has a descriptor, and its repositories some. */
+    const unsigned connections = options->peers.connections;
+    descriptors_raise(connections ? connections + SPARE_DESCRIPTORS : RLIM_INFINITY);
+    memory_return_aside();
     session->peers = peers_new(&options->peers);
     supervisor_notify("READY=1");
     struct err *err = accept_all(l, signals, session);
