@@ -100,7 +100,7 @@ void connections_stop(void)
     pthread_mutex_lock(&mutex);
     atomic_store(&stopping, true);
     for (struct connection *c = first; c; c = c->next) {
-        int waiting = SESSION_WAITING;
+        enum session_phase waiting = SESSION_WAITING;
         if (atomic_compare_exchange_strong(&c->state.phase, &waiting, SESSION_ENDED))
             shutdown(c->fd, SHUT_RD);
     }

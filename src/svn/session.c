@@ -484,7 +484,7 @@ static struct err *begin_waiting(struct session *s)
 static struct err *end_waiting(struct session *s)
 {
     struct session_state *state = s->options->state;
-    int waiting = SESSION_WAITING;
+    enum session_phase waiting = SESSION_WAITING;
     if (!state || atomic_compare_exchange_strong(&state->phase, &waiting, SESSION_BUSY))
         return NULL;
     return stopped_error();

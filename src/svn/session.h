@@ -27,8 +27,9 @@ void session_limits_init(struct session_limits *limits);
 /* What a session and who may end it know of each other. A session that is WAITING for a command
  * loses nothing when it ends: who wants that sets the state to ENDED and shuts the input. All zero
  * to start with. */
+enum session_phase { SESSION_WAITING, SESSION_BUSY, SESSION_ENDED };
 struct session_state {
-    _Atomic enum { SESSION_WAITING, SESSION_BUSY, SESSION_ENDED } phase;
+    _Atomic enum session_phase phase;
     const atomic_bool *stopping; /* true: end as soon as you wait. NULL is fine */
 };
 
