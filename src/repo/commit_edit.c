@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 #include "base/path.h"
+#include "fsfs/revprops.h"
 #include "repo/hooks.h"
 #include "repo/prop_change.h"
 #include "repo/tree.h"
@@ -456,6 +457,13 @@ static struct err *check_complete(const struct commit_edit *ce)
     return NULL;
 }
 
+static struct str copied(const struct str *value, struct arena *arena)
+{
+    if (!value)
+        return (struct str){0};
+    return value->n ? arena_str(arena, *value) : S("");
+}
+
 static struct err *commit_now(struct commit_result *out, struct commit_edit *ce,
                               struct arena *arena)
 {
@@ -466,11 +474,33 @@ static struct err *commit_now(struct commit_result *out, struct commit_edit *ce,
     TRY(check_complete(ce));
     TRY(run_pre_commit(ce, arena));
     strip_ephemeral(ce, arena);
-    const struct str *author = txn_revprop(ce->txn, S("svn:author"));
-    out->author = author ? arena_str(arena, *author) : S("");
+    out->author = copied(txn_revprop(ce->txn, S("svn:author")), arena);
     struct txn *txn = ce->txn;
     ce->txn = NULL;
-    return txn_commit(&out->rev, out->date, txn, &options);
+    char date[DATE_LONG_SIZE + 1];
+    TRY(txn_commit(&out->rev, date, txn, &options));
+    out->date = arena_str(arena, str_of(date));
+    return NULL;
+}
+
+/* Run the post-commit hook, which may give the revision another date or author. The commit has
+ * succeeded whatever happens here. */
+static void run_post_commit(struct commit_result *out, const struct commit_edit *ce,
+                            struct arena *arena)
+{
+    if (!hook_exists(ce->repo, "post-commit"))
+        return;
+    struct err *err = hook_post_commit(ce->repo, out->rev, str_of(ce->txn_name));
+    if (err)
+        out->post_commit_error = arena_str(arena, str_of(err->text));
+    err_free(err);
+    const struct props *props;
+    err = revprops_get(&props, ce->repo->fs, out->rev, NULL, arena);
+    if (!err) {
+        out->date = copied(props_get(props, S("svn:date")), arena);
+        out->author = copied(props_get(props, S("svn:author")), arena);
+    }
+    err_free(err);
 }
 
 struct err *commit_edit_close(struct commit_result *out, struct commit_edit *ce,
@@ -482,10 +512,7 @@ struct err *commit_edit_close(struct commit_result *out, struct commit_edit *ce,
         commit_edit_abort(ce); /* what is left of it */
         return err;
     }
-    struct err *hook_err = hook_post_commit(ce->repo, out->rev, str_of(ce->txn_name));
-    if (hook_err)
-        out->post_commit_error = arena_str(arena, str_of(hook_err->text));
-    err_free(hook_err);
+    run_post_commit(out, ce, arena);
     edit_free(ce);
     return NULL;
 }

@@ -34,8 +34,7 @@ struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo,
 struct err *commit_edit_event(struct commit_edit *ce, const struct edit_event *event);
 struct commit_result {
     revnum rev;
-    char date[DATE_LONG_SIZE + 1];
-    struct str author;            /* n 0: none */
+    struct str date, author;      /* as the post-commit hook left them; p NULL: none */
     struct str post_commit_error; /* n 0: none */
 };
 /* CLOSE_EDIT: commit. Frees CE whatever happens. */

@@ -129,8 +129,8 @@ static struct err *send_result(struct session *s, const struct commit_result *re
     TRY(auth_trivial(s));
     TRY(wire_open(s->conn));
     TRY(wire_number(s->conn, (uint64_t)result->rev));
-    TRY(wire_opt_str(s->conn, result->date[0] ? str_of(result->date) : nothing));
-    TRY(wire_opt_str(s->conn, result->author.n ? result->author : nothing));
+    TRY(wire_opt_str(s->conn, result->date));
+    TRY(wire_opt_str(s->conn, result->author));
     TRY(wire_opt_str(s->conn, result->post_commit_error.n ? result->post_commit_error : nothing));
     return wire_close(s->conn);
 }

@@ -8,10 +8,12 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-serve_both() { # serve_both FORMAT [--brief]: both servers on copies of the sample history
+serve_both() { # serve_both FORMAT [--brief | DUMP]: both servers on copies of the sample history, or of the dump file
+    local history=${2:---small}
+    case $history in -*) history=$(sample "$history") ;; esac
     mkdir "$T/stock" "$T/varve"
     create svnadmin "$1" "$T/stock/repos" 16
-    load svnadmin "$T/stock/repos" "$(sample "${2:---small}")" || skip_all "stock cannot load the sample history"
+    load svnadmin "$T/stock/repos" "$history" || skip_all "stock cannot load the history"
     cp -a "$T/stock/repos" "$T/varve/repos"
     start_stock "$T/stock"
     start_varve "$T/varve"

@@ -102,6 +102,17 @@ blocked() {
 }
 both "hooks" blocked
 
+altered() { # a post-commit hook gives the revision another date and author, the client is told of those
+    printf 2003-03-03T03:03:03.000003Z >"$T/date"; printf 'jürgen' >"$T/author"
+    local hook=$REPOS/hooks/post-commit set='svnadmin setrevprop "$1" -r "$2"'
+    printf '#!/bin/sh\n%s svn:date %s/date\n%s svn:author %s/author\n' "$set" "$T" "$set" "$T" >"$hook" && chmod +x "$hook"
+    svnmucc -m "altered" -U "$URL" mkdir altered
+    printf '#!/bin/sh\n%s svn:author %s/empty\nsvnadmin delrevprop "$1" -r "$2" svn:date\nexit 1\n' "$set" "$T" >"$hook"
+    svnmucc -m "without a date" -U "$URL" mkdir altered2
+    rm "$hook"; svn log -r HEAD:1 --limit 2 -v "$URL"
+}
+both "hooks that alter the revision" altered
+
 # ---- size ------------------------------------------------------------------------------------------------
 
 large() {
