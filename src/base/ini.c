@@ -16,11 +16,103 @@ enum {
     EXPAND_DEPTH_MAX = 32,      /* names within names */
 };
 
+/* The next line without its LF or CR LF; the last one needs none. */
+static bool take_line(struct ini_reader *r, struct str *line)
+{
+    if (r->pos >= r->text.n)
+        return false;
+    if (!str_line(line, r->text, &r->pos)) {
+        *line = str_skip(r->text, r->pos);
+        r->pos = r->text.n;
+    }
+    if (line->n && line->p[line->n - 1] == '\r')
+        line->n--;
+    r->line++;
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct err *syntax_error(const struct ini_reader *r, const char *what)
+{
+    return err_make(E_MALFORMED_FILE, "line %u: %s", r->line, what);
+}
+
+/* VALUE and the lines that continue it, each trimmed and joined by one space. */
+static struct str take_value(struct ini_reader *r, struct str first)
+{
+    struct str value = str_trim(first), line;
+    AUTO_BUF(joined);
+    for (;;) {
+        size_t pos = r->pos;
+        unsigned number = r->line;
+        if (!take_line(r, &line) || line.n == 0 || !is_blank(line.p[0]) || !str_trim(line).n) {
+            r->pos = pos;
+            r->line = number;
+            break;
+        }
+        if (joined.n == 0)
+            buf_str(&joined, value);
+        if (joined.n)
+            buf_char(&joined, ' ');
+        buf_str(&joined, str_trim(line));
+    }
+    return joined.n ? arena_str(r->arena, buf_view(&joined)) : value;
+}
+
+void ini_reader_init(struct ini_reader *reader, struct str text, struct arena *arena)
+{
+    if (str_starts(text, S("\xef\xbb\xbf")))
+        text = str_skip(text, 3);
+    *reader = (struct ini_reader){.text = text, .arena = arena};
+}
+
+/* Line numbers leave headers out, as administrators know it from Subversion's messages. */
+static struct err *take_header(struct ini_item *item, struct ini_reader *r, struct str line)
+{
+    size_t end = str_find(line, ']');
+    if (end == SIZE_MAX)
+        return syntax_error(r, "Section header must end with ']'");
+    *item = (struct ini_item){INI_SECTION, str_make(line.p + 1, end - 1), {0}, r->line--};
+    r->in_section = true;
+    return NULL;
+}
+
+static struct err *take_option(struct ini_item *item, struct ini_reader *r, struct str line)
+{
+    if (is_blank(line.p[0]))
+        return syntax_error(r, str_trim(line).p[0] == '['
+                                   ? "Section header must start in the first column"
+                               : r->in_section ? "Option expected"
+                                               : "Section header expected");
+    if (!r->in_section)
+        return syntax_error(r, "Section header expected");
+    size_t equals = str_find(line, '='), colon = str_find(line, ':');
+    size_t end = equals < colon ? equals : colon;
+    if (end == SIZE_MAX)
+        return syntax_error(r, "Option must end with ':' or '='");
+    *item = (struct ini_item){INI_OPTION, str_trim(str_make(line.p, end)), {0}, r->line};
+    item->value = take_value(r, str_skip(line, end + 1));
+    return NULL;
+}
+
+struct err *ini_next(struct ini_item *item, struct ini_reader *reader)
+{
+    struct str line;
+    while (take_line(reader, &line)) {
+        if (str_trim(line).n == 0 || line.p[0] == '#')
+            continue;
+        return line.p[0] == '[' ? take_header(item, reader, line) : take_option(item, reader, line);
+    }
+    *item = (struct ini_item){.kind = INI_END};
+    return NULL;
+}
+
 /* While a file is read: sections and options by name, and lists that grow. */
 struct parser {
-    struct str text;
-    size_t pos;
-    unsigned line; /* of the line that was taken last */
     int flags;
     struct arena *arena;
     struct growing {
@@ -52,32 +144,7 @@ static bool name_eq(const struct ini *ini, struct str a, struct str b)
     return a.n == b.n && (a.n == 0 || strncasecmp(a.p, b.p, a.n) == 0);
 }
 
-/* The next line without its LF or CR LF; the last one needs none. */
-static bool take_line(struct parser *p, struct str *line)
-{
-    if (p->pos >= p->text.n)
-        return false;
-    if (!str_line(line, p->text, &p->pos)) {
-        *line = str_skip(p->text, p->pos);
-        p->pos = p->text.n;
-    }
-    if (line->n && line->p[line->n - 1] == '\r')
-        line->n--;
-    p->line++;
-    return true;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static struct err *syntax_error(const struct parser *p, const char *what)
-{
-    return err_make(E_MALFORMED_FILE, "line %u: %s", p->line, what);
-}
-
-static struct growing *section_enter(struct parser *p, struct str name)
+static struct growing *section_enter(struct parser *p, struct str name, unsigned line)
 {
     struct str key = folded(p, name);
     uintptr_t at = (uintptr_t)map_get(p->names, key);
@@ -88,7 +155,7 @@ static struct growing *section_enter(struct parser *p, struct str name)
         p->sections = mem_realloc(p->sections, p->cap * sizeof *p->sections);
     }
     struct growing *section = &p->sections[p->count++];
-    *section = (struct growing){.section = {.name = name, .line = p->line}, .keys = map_new()};
+    *section = (struct growing){.section = {.name = name, .line = line}, .keys = map_new()};
     map_put(p->names, key, (void *)(uintptr_t)p->count);
     return section;
 }
@@ -110,58 +177,21 @@ static void option_set(struct parser *p, struct growing *g, struct ini_option op
     map_put(g->keys, key, (void *)(uintptr_t)g->section.count);
 }
 
-/* VALUE and the lines that continue it, each trimmed and joined by one space. */
-static struct str take_value(struct parser *p, struct str first)
+static struct err *read_items(struct parser *p, struct str text)
 {
-    struct str value = str_trim(first), line;
-    AUTO_BUF(joined);
+    struct ini_reader reader;
+    struct ini_item item;
+    struct growing *current = NULL;
+    ini_reader_init(&reader, text, p->arena);
     for (;;) {
-        size_t pos = p->pos;
-        unsigned number = p->line;
-        if (!take_line(p, &line) || line.n == 0 || !is_blank(line.p[0]) || !str_trim(line).n) {
-            p->pos = pos;
-            p->line = number;
-            break;
-        }
-        if (joined.n == 0)
-            buf_str(&joined, value);
-        if (joined.n)
-            buf_char(&joined, ' ');
-        buf_str(&joined, str_trim(line));
-    }
-    return joined.n ? arena_str(p->arena, buf_view(&joined)) : value;
-}
-
-static struct err *parse_line(struct parser *p, struct str line, size_t *current)
-{
-    if (line.n == 0 || line.p[0] == '#')
-        return NULL;
-    if (line.p[0] == '[') {
-        size_t end = str_find(line, ']');
-        if (end == SIZE_MAX)
-            return syntax_error(p, "Section header must end with ']'");
-        struct growing *g = section_enter(p, str_make(line.p + 1, end - 1));
-        *current = (size_t)(g - p->sections) + 1;
-        return NULL;
-    }
-    if (is_blank(line.p[0])) {
-        struct str rest = str_trim(line);
-        if (rest.n == 0)
+        TRY(ini_next(&item, &reader));
+        if (item.kind == INI_END)
             return NULL;
-        return syntax_error(p, rest.p[0] == '[' ? "Section header must start in the first column"
-                               : *current       ? "Option expected"
-                                                : "Section header expected");
+        if (item.kind == INI_SECTION)
+            current = section_enter(p, item.name, item.line);
+        else
+            option_set(p, current, (struct ini_option){item.name, item.value, item.line});
     }
-    if (!*current)
-        return syntax_error(p, "Section header expected");
-    size_t equals = str_find(line, '='), colon = str_find(line, ':');
-    size_t end = equals < colon ? equals : colon;
-    if (end == SIZE_MAX)
-        return syntax_error(p, "Option must end with ':' or '='");
-    struct ini_option option = {.key = str_trim(str_make(line.p, end)), .line = p->line};
-    option.value = take_value(p, str_skip(line, end + 1));
-    option_set(p, &p->sections[*current - 1], option);
-    return NULL;
 }
 
 /* Find the %(NAME)s that begins at or behind *AT; false where there is none. */
@@ -299,15 +329,9 @@ static void finish(struct ini *out, const struct parser *p)
 struct err *ini_parse(struct ini *out, struct str text, const char *name, int flags,
                       struct arena *arena)
 {
-    if (str_starts(text, S("\xef\xbb\xbf")))
-        text = str_skip(text, 3);
-    struct parser p = {.text = arena_str(arena, text), .flags = flags, .arena = arena};
+    struct parser p = {.flags = flags, .arena = arena};
     p.names = map_new();
-    struct err *err = NULL;
-    struct str line;
-    size_t current = 0; /* index + 1 of the section we are in */
-    while (!err && take_line(&p, &line))
-        err = parse_line(&p, line, &current);
+    struct err *err = read_items(&p, arena_str(arena, text));
     if (!err) {
         finish(out, &p);
         if (!(flags & INI_NO_EXPANSION))

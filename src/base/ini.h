@@ -34,6 +34,25 @@ struct ini {
     int flags;
 };
 
+/* The file as a cursor, for those who mind the order and repetitions of what is in it. TEXT must
+ * live as long as what is read; ARENA takes values that span lines. */
+enum ini_kind { INI_END, INI_SECTION, INI_OPTION };
+struct ini_item {
+    enum ini_kind kind;
+    struct str name;  /* of the section; the option's key, as written */
+    struct str value; /* of an option: trimmed, with %(names)s as they are */
+    unsigned line;
+};
+struct ini_reader {
+    struct str text;
+    size_t pos;
+    unsigned line; /* of the line that was taken last, headers of sections not counted */
+    bool in_section;
+    struct arena *arena;
+};
+void ini_reader_init(struct ini_reader *reader, struct str text, struct arena *arena);
+struct err *ini_next(struct ini_item *item, struct ini_reader *reader);
+
 /* Parse TEXT. Errors: E_MALFORMED_FILE "line N: ..." inside "Error while parsing config file:
  * NAME:"; only the inner one where NAME is NULL (the caller then says what kind of file it was). */
 struct err *ini_parse(struct ini *out, struct str text, const char *name, int flags,

@@ -178,6 +178,8 @@ static void print_overview(const char *prog, bool as_svnadmin)
            as_svnadmin ? ", by varve" : ": stores, serves, inspects, copies and measures them");
     printf("Type '%s help <subcommand>' for help on a specific subcommand.\n", prog);
     printf("Type '%s --version' to see the program version.\n\nAvailable subcommands:\n", prog);
+    if (!as_svnadmin)
+        printf("   authz\n");
     for (size_t i = 0; i < TOOL_COUNT; i++) {
         if (!is_offered(&tools[i], as_svnadmin))
             continue;
@@ -213,13 +215,15 @@ static struct err *tool_help(const struct tool_call *call)
             print_tool_help(call->prog, tool);
         else if (!call->as_svnadmin && strcmp(line->operands[i], "serve") == 0)
             serve_main("varve serve", 1, (char *[]){"--help", NULL});
+        else if (!call->as_svnadmin && strcmp(line->operands[i], "authz") == 0)
+            authz_main("varve authz", false, 1, (char *[]){"--help", NULL});
         else
             fprintf(stderr, "\"%s\": unknown command.\n\n", line->operands[i]);
     }
     return NULL;
 }
 
-static int print_version(const struct command_line *line, const char *prog, bool as_stock)
+int tool_print_version(const struct command_line *line, const char *prog, bool as_stock)
 {
     const char *version = as_stock ? SUBVERSION_VERSION : VARVE_VERSION;
     if (command_line_has(line, OPT_QUIET)) {
@@ -322,7 +326,7 @@ static int admin_main(const char *prog, bool as_svnadmin, int argc, char **argv)
     }
     bool help = command_line_has(&line, OPT_HELP);
     if (command_line_has(&line, OPT_VERSION)) {
-        status = print_version(&line, prog, as_svnadmin);
+        status = tool_print_version(&line, prog, as_svnadmin);
         goto out;
     }
     struct tool_call call = {.prog = prog, .line = &line, .as_svnadmin = as_svnadmin};
@@ -359,10 +363,16 @@ int main(int argc, char **argv)
     int status;
     if (strcmp(prog, "svnserve") == 0)
         status = serve_main(prog, argc - 1, argv + 1);
+    else if (strncmp(prog, "svnauthz-validate", strlen("svnauthz-validate")) == 0)
+        status = authz_validate_main(argc - 1, argv + 1);
+    else if (strcmp(prog, "svnauthz") == 0)
+        status = authz_main(prog, true, argc - 1, argv + 1);
     else if (strcmp(prog, "svnadmin") == 0)
         status = admin_main(prog, true, argc - 1, argv + 1);
     else if (argc > 1 && strcmp(argv[1], "serve") == 0)
         status = serve_main("varve serve", argc - 2, argv + 2);
+    else if (argc > 1 && strcmp(argv[1], "authz") == 0)
+        status = authz_main("varve authz", false, argc - 2, argv + 2);
     else
         status = admin_main("varve", false, argc - 1, argv + 1);
     tasks_shutdown();

@@ -88,7 +88,14 @@ struct err *tool_setuuid(const struct tool_call *call);
  * the exit status. */
 int serve_main(const char *prog, int argc, char **argv);
 
+/* `varve authz` and svnauthz, the same way; svnauthz-validate, whose words are all files' names. */
+int authz_main(const char *prog, bool as_stock, int argc, char **argv);
+int authz_validate_main(int argc, char **argv);
+
 /* ---- helpers of the tools ---- */
+
+/* What --version shows; returns the exit status. */
+int tool_print_version(const struct command_line *line, const char *prog, bool as_stock);
 
 enum { SHOWN_BYTES_IN_MB = 1 << 20 };
 

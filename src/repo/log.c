@@ -136,9 +136,6 @@ static bool changes_are_plain(const struct log_cursor *c, const struct changes *
     return true;
 }
 
-/* How much of a revision the user may see. */
-enum visibility { SEES_ALL, SEES_SOME, SEES_NOTHING };
-
 /* The visible ones of CHANGES into ENTRY, with kinds. */
 static struct err *filter_changes(struct log_entry *entry, enum visibility *sees,
                                   struct log_cursor *c, const struct changes *changes)
@@ -206,17 +203,7 @@ static struct err *entry_revprops(struct log_entry *entry, struct log_cursor *c,
     if (!c->params.want_revprops || sees == SEES_NOTHING)
         return NULL;
     TRY(revprops_get(&entry->revprops, c->fs, entry->rev, c->view, c->step));
-    if (sees == SEES_ALL)
-        return NULL;
-    static const struct str open_names[] = {{"svn:author", 10}, {"svn:date", 8}};
-    struct prop list[2];
-    size_t n = 0;
-    for (size_t i = 0; i < 2; i++) {
-        const struct str *value = props_get(entry->revprops, open_names[i]);
-        if (value)
-            list[n++] = (struct prop){open_names[i], *value};
-    }
-    entry->revprops = arena_keep(c->step, &props_new(list, n)->shared);
+    entry->revprops = visible_revprops(entry->revprops, sees, c->step);
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #define VARVE_REPO_LOG_INT_H
 
 #include "repo/mergeinfo.h"
+#include "repo/visibility.h"
 
 /* Revisions START..END (both included) of the same set of paths that one revision merged, or took
  * back where REVERSE. */

@@ -295,8 +295,12 @@ static struct err *push_added(struct replay *r, const struct change *change,
                                copied ? &source : NULL));
     if (is_dir) {
         open_dir(r, change->path, number, copy_path, copied ? change->copyfrom_rev : REV_NONE);
-        return has_source && !copied ? push_brought_along(r, change->path, &source_tree, &source)
-                                     : NULL;
+        if (copied || !has_source)
+            return NULL;
+        TRY(push_brought_along(r, change->path, &source_tree, &source));
+        /* Subversion says the folder's own properties twice; mirrors of two servers are compared.
+         */
+        return push_props(r, true, number, node, NULL, NULL);
     }
     if (!copied || change->text_changed)
         TRY(push_text(r, number, node, copied ? &source_tree : NULL, copied ? &source : NULL,

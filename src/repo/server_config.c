@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 #include "base/path.h"
+#include "repo/authz_file.h"
 
 enum {
     SSF_MIN_DEFAULT = 0,
@@ -68,13 +69,22 @@ static struct err *read_sasl(struct server_config *out, const struct ini *ini)
     return read_ssf(&out->max_ssf, ini, S("max-encryption"), SSF_MAX_DEFAULT);
 }
 
-/* Protection that is asked for and cannot be given is a reason not to serve at all. */
-static struct err *refuse_unknown_protection(const struct ini *ini)
+/* The rules of authz-db, with the groups of groups-db. The option with no value names a folder, not
+ * a file: a mistake that must not open everything. */
+static struct err *read_rules(struct server_config *out, const struct ini *ini,
+                              const struct repo *repo, const char *config_file, struct arena *arena)
 {
-    if (ini_get(ini, S("general"), S("authz-db"), S("")).n)
-        return err_make(E_UNSUPPORTED_FEATURE, "Path-based authorization is configured for this "
-                                               "repository, but not supported by this server");
-    return NULL;
+    struct str unset = {0}, folder = path_dirname(str_of(config_file));
+    struct str rules = ini_get(ini, S("general"), S("authz-db"), unset);
+    struct str groups = ini_get(ini, S("general"), S("groups-db"), unset);
+    if (!rules.p)
+        return NULL;
+    struct authz_place place = {.kind = "config"};
+    place.rules = authz_file_name(rules, folder, str_of(repo->path), arena);
+    if (groups.p)
+        place.groups = authz_file_name(groups, folder, str_of(repo->path), arena);
+    return err_wrap(authz_load(&out->authz, &place, arena), E_AUTHZ_INVALID_CONFIG,
+                    "Invalid authz configuration");
 }
 
 /* The environment's file is relative to the repository's own conf/, wherever CONFIG_FILE is. */
@@ -111,7 +121,7 @@ struct err *server_config_read(struct server_config *out, const struct repo *rep
     out->realm = ini_get(&ini, general, S("realm"), arena_str(arena, str_of(repo->fs->uuid)));
     out->username_case = case_of(ini_get(&ini, general, S("force-username-case"), S("none")));
     TRY(read_hooks(&out->hooks, &ini, repo, arena));
-    TRY(refuse_unknown_protection(&ini));
+    TRY(read_rules(out, &ini, repo, path, arena));
     TRY(read_sasl(out, &ini));
     if (out->use_sasl)
         return NULL;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_config.h - what conf/svnserve.conf says of who may do what (docs/admin.md), and the
- * password file.
+/* server_config.h - what conf/svnserve.conf says of who may do what (docs/admin.md), the
+ * password file and the rule file.
  *
  * Read afresh for each connection: administrators edit these files while the server runs. */
 #ifndef VARVE_REPO_SERVER_CONFIG_H
 #define VARVE_REPO_SERVER_CONFIG_H
 
 #include "base/ini.h"
+#include "repo/authz.h"
 #include "repo/repo.h"
 
 enum access_level { ACCESS_LEVEL_NONE, ACCESS_LEVEL_READ, ACCESS_LEVEL_WRITE };
@@ -21,13 +22,14 @@ struct server_config {
     bool use_sasl;             /* Cyrus SASL says who may come in; there is no password-db then */
     uint32_t min_ssf, max_ssf; /* the least and most of a security layer: 0 none, 1 integrity only,
                                   else bits of a key */
+    struct authz *authz;       /* the rules of authz-db; NULL: none are configured */
     struct hook_settings hooks;
 };
 
 /* Read the configuration of REPO, from CONFIG_FILE where that is not NULL. READ_ONLY lowers write
- * to read. Errors: E_MALFORMED_FILE, E_AUTHN_FAILED for a damaged password-db,
- * E_UNSUPPORTED_FEATURE for what this server cannot enforce: it does not serve a repository whose
- * protection it cannot give. */
+ * to read. The rules live as long as ARENA. Errors: E_MALFORMED_FILE, E_AUTHN_FAILED for a damaged
+ * password-db, E_AUTHZ_INVALID_CONFIG for rules that cannot be read or have mistakes,
+ * E_BAD_CONFIG_VALUE: no repository is served with less protection than it asks for. */
 struct err *server_config_read(struct server_config *out, const struct repo *repo,
                                const char *config_file, bool read_only, struct arena *arena);
 

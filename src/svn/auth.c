@@ -111,7 +111,7 @@ static struct err *cram_md5(bool *ok, struct session *s)
         peers_login_failed(s->options->peers, s->options->peer);
         return auth_send_failure(s, str_of(wrong));
     }
-    s->user = arena_str(s->arena, user);
+    session_set_user(s, user);
     *ok = true;
     return wire_success_empty(s->conn);
 }
@@ -121,7 +121,7 @@ static struct err *external(bool *ok, struct session *s, struct str token)
     struct str user = str_of(s->options->tunnel_user);
     if (token.n && !str_eq(token, user))
         return auth_send_failure(s, S("Requested username does not match"));
-    s->user = user;
+    session_set_user(s, user);
     *ok = true;
     return wire_success_empty(s->conn);
 }
@@ -193,26 +193,27 @@ struct err *auth_handshake(struct session *s)
     return err;
 }
 
-static bool is_allowed(const struct session *s, enum access_level level, struct str path,
-                       bool need_user)
+bool auth_allows(const struct session *s, enum access_level level, struct str path, bool need_user)
 {
     if (level_of_user(s) < level || (need_user && !s->user.n))
         return false;
-    return access_allowed(s->access, path, level == ACCESS_LEVEL_WRITE ? ACCESS_WRITE : ACCESS_READ,
-                          false);
+    int right = level == ACCESS_LEVEL_WRITE ? ACCESS_WRITE : ACCESS_READ;
+    if (!s->view)
+        return true;
+    int rights = path.n ? authz_view_rights(s->view, path, false) : authz_view_any(s->view);
+    return rights & right;
 }
 
 struct err *auth_require(struct session *s, enum access_level level, struct str path,
                          bool need_user)
 {
-    if (is_allowed(s, level, path, need_user))
+    if (auth_allows(s, level, path, need_user))
         return auth_trivial(s);
     bool asked = false;
     if (!s->user.n)
         TRY(ask(&asked, s, level, true));
-    if (asked && is_allowed(s, level, path, need_user))
+    if (asked && auth_allows(s, level, path, need_user))
         return NULL;
-    session_log(s, "Authorization Failed %s %.*s", level == ACCESS_LEVEL_WRITE ? "write" : "read",
-                STR(log_path(s, path)));
+    session_log_denied(s, path, level == ACCESS_LEVEL_WRITE ? ACCESS_WRITE : ACCESS_READ, false);
     return err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
 }

@@ -103,7 +103,7 @@ static struct err *let_in(struct exchange *x, struct str token)
         TRY(cyrus_user(&user, x->cyrus, s->arena));
     TRY(tell_success(x, token));
     if (x->need_user)
-        s->user = user;
+        session_set_user(s, user);
     if (conn_is_secure(s->conn) || !cyrus_layer(&layer, x->cyrus))
         return NULL;
     x->cyrus = NULL; /* the connection's from now on */

@@ -44,12 +44,10 @@ static struct err *take_call(struct commit_call *call, struct session *s, struct
         .base_path = s->path,
         .revprops = props,
         .revprop_count = n,
-        .user = s->user,
         .locks = call->locks,
         .lock_tokens = tokens,
         .lock_token_count = call->lock_count,
         .client_mergeinfo = s->caps & CAP_MERGEINFO,
-        .access = s->access,
         .memory_limit = s->options->limits.commit_memory,
         .open_texts_limit = s->options->limits.open_texts,
     };
@@ -142,8 +140,9 @@ struct err *cmd_commit(struct session *s, struct wire_args *args)
     struct commit_result result;
     int ended;
     TRY(take_call(&call, s, args));
-    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), call.lock_count > 0));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), call.lock_count > 0));
     call.params.user = s->user;
+    call.params.access = s->access;
     TRY(commit_edit_begin(&ce, s->repo, &call.params));
     struct err *err = wire_success_empty(s->conn);
     if (!err)

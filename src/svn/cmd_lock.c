@@ -111,6 +111,28 @@ static struct str relative_path(const struct session *s, struct str path)
     return path_skip_ancestor(&rest, s->path, path) ? rest : path;
 }
 
+/* Put those of REQUESTS first whose paths the user may write to, and refuse the others; how many
+ * are left. ORDER tells where each one stood. */
+static size_t refuse_unwritable(struct lock_request *requests, size_t *order, size_t n,
+                                struct session *s, bool need_user)
+{
+    struct lock_request *all = arena_array(s->request, n + 1, sizeof *all);
+    size_t left = 0, refused = n;
+    for (size_t i = 0; i < n; i++)
+        all[i] = requests[i];
+    for (size_t i = 0; i < n; i++) {
+        bool allowed = auth_allows(s, ACCESS_LEVEL_WRITE, all[i].path, need_user);
+        size_t at = allowed ? left++ : --refused;
+        requests[at] = all[i];
+        order[i] = at;
+        if (allowed)
+            continue;
+        session_log_denied(s, all[i].path, ACCESS_WRITE, false);
+        requests[at].err = err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
+    }
+    return left;
+}
+
 static struct err *send_result(struct session *s, struct lock_request *request, bool locked)
 {
     if (!request->err && !request->lock.token.p)
@@ -127,14 +149,16 @@ static struct err *send_result(struct session *s, struct lock_request *request, 
     return wire_end_success(s->conn);
 }
 
+/* Tell what became of each request, in the client's order. */
 static struct err *finish_many(struct session *s, struct err *err, struct lock_request *requests,
-                               size_t n, bool locked)
+                               const size_t *order, size_t n, bool locked)
 {
     struct err *sent = NULL;
     for (size_t i = 0; i < n; i++) {
+        struct lock_request *request = &requests[order[i]];
         if (!sent)
-            sent = send_result(s, &requests[i], locked);
-        err_free(requests[i].err);
+            sent = send_result(s, request, locked);
+        err_free(request->err);
     }
     if (sent) {
         err_free(err);
@@ -150,11 +174,13 @@ struct err *cmd_lock_many(struct session *s, struct wire_args *args)
     struct lock_request *requests;
     size_t n;
     TRY(take_requests(&requests, &n, s, args, true));
-    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), true));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), true));
     log_locks(s, "lock", requests, n, steal ? " steal" : "");
+    size_t *order = arena_array(s->request, n + 1, sizeof *order);
+    size_t left = refuse_unwritable(requests, order, n, s, true);
     struct err *err =
-        repo_lock(s->repo, requests, n, s->user, comment, false, steal, 0, s->request);
-    return finish_many(s, err, requests, n, true);
+        repo_lock(s->repo, requests, left, s->user, comment, false, steal, 0, s->request);
+    return finish_many(s, err, requests, order, n, true);
 }
 
 struct err *cmd_unlock_many(struct session *s, struct wire_args *args)
@@ -163,10 +189,12 @@ struct err *cmd_unlock_many(struct session *s, struct wire_args *args)
     struct lock_request *requests;
     size_t n;
     TRY(take_requests(&requests, &n, s, args, false));
-    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), !break_lock));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), !break_lock));
     log_locks(s, "unlock", requests, n, break_lock ? " break" : "");
-    struct err *err = repo_unlock(s->repo, requests, n, s->user, break_lock, s->request);
-    return finish_many(s, err, requests, n, false);
+    size_t *order = arena_array(s->request, n + 1, sizeof *order);
+    size_t left = refuse_unwritable(requests, order, n, s, !break_lock);
+    struct err *err = repo_unlock(s->repo, requests, left, s->user, break_lock, s->request);
+    return finish_many(s, err, requests, order, n, false);
 }
 
 struct err *cmd_get_lock(struct session *s, struct wire_args *args)
@@ -221,7 +249,7 @@ struct err *cmd_get_locks(struct session *s, struct wire_args *args)
     TRY(wire_open(s->conn));
     for (size_t i = 0; i < n; i++)
         if (within(&locks[i], path, depth) &&
-            access_allowed(s->access, locks[i].path, ACCESS_READ, false))
+            access_allowed(s->read_access, locks[i].path, ACCESS_READ, false))
             TRY(send_lock(s->conn, &locks[i]));
     TRY(wire_close(s->conn));
     return wire_end_success(s->conn);

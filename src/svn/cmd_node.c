@@ -37,7 +37,7 @@ static struct err *send_iprops(struct session *s, const struct tree *tree, struc
 {
     struct inherited *list;
     size_t n;
-    TRY(inherited_props(&list, &n, tree, path, s->access, s->request));
+    TRY(inherited_props(&list, &n, tree, path, s->read_access, s->request));
     TRY(wire_open(s->conn));
     for (size_t i = 0; i < n; i++) {
         TRY(wire_open(s->conn));
@@ -153,7 +153,7 @@ static struct err *send_entries(struct session *s, const struct tree *tree, cons
         struct node child;
         struct dirent_info info = {0};
         TRY(tree_child(&child, tree, dir, &list[i], s->request));
-        if (access_allowed(s->access, child.path, ACCESS_READ, false)) {
+        if (access_allowed(s->read_access, child.path, ACCESS_READ, false)) {
             TRY(dirent_info(&info, tree, &child, fields, view, s->request));
             TRY(send_dirent(s, list[i].name, &info, fields));
         }
@@ -312,7 +312,7 @@ struct err *cmd_list(struct session *s, struct wire_args *args)
     struct list_cursor *cursor;
     TRY(tree_of_rev(&tree, s->fs, rev));
     struct err *err = list_open(&cursor, &tree, path, depth, any ? NULL : patterns, pattern_count,
-                                fields, s->access);
+                                fields, s->read_access);
     if (!err) {
         err = send_list(s, cursor, fields);
         list_close(cursor);
@@ -368,7 +368,8 @@ struct err *cmd_get_mergeinfo(struct session *s, struct wire_args *args)
     struct tree tree;
     struct path_mergeinfo *list;
     TRY(tree_of_rev(&tree, s->fs, rev));
-    TRY(mergeinfo_get(&list, &found, &tree, paths, n, inherit, descendants, s->access, s->request));
+    TRY(mergeinfo_get(&list, &found, &tree, paths, n, inherit, descendants, s->read_access,
+                      s->request));
     TRY(wire_begin_success(s->conn));
     TRY(wire_open(s->conn));
     for (size_t i = 0; i < found; i++) {

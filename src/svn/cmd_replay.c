@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_replay.c - revisions as edits, for mirrors. */
-#include "fsfs/revprops.h"
 #include "repo/replay.h"
+#include "repo/visibility.h"
 #include "svn/edit_drive.h"
 #include "svn/session_int.h"
 
@@ -13,7 +13,7 @@ static struct err *replay_one(struct session *s, revnum rev, revnum low_water, b
         .send_deltas = send_deltas,
         .svndiff_version = s->svndiff_version,
         .compression_level = s->options->compression,
-        .access = s->access,
+        .access = s->read_access,
     };
     struct edit_source *source;
     session_log(s, "replay %.*s r%lld", STR(log_path(s, s->path)), (long long)rev);
@@ -39,9 +39,9 @@ static struct err *send_revprops(struct session *s, revnum rev)
 {
     const struct props *props;
     TRY(fsfs_check_revision(s->fs, rev));
-    TRY(revprops_get(&props, s->fs, rev, NULL, s->request));
+    TRY(revprops_get_visible(&props, s->fs, rev, s->read_access, s->request));
     TRY(wire_raw(s->conn, S("( revprops ")));
-    TRY(wire_props(s->conn, props->list, props->n));
+    TRY(wire_props(s->conn, props ? props->list : NULL, props ? props->n : 0));
     return wire_close(s->conn);
 }
 

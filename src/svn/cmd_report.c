@@ -154,7 +154,7 @@ static void fill_params(struct report_params *params, const struct session *s)
     params->anchor = s->path;
     params->svndiff_version = s->svndiff_version;
     params->compression_level = s->options->compression;
-    params->access = s->access;
+    params->access = s->read_access;
 }
 
 struct err *cmd_update(struct session *s, struct wire_args *args)

