@@ -30,6 +30,9 @@ void memory_keep(void)
 void memory_return_aside(void)
 {
     bool on = true;
-    if (mallctl)
-        mallctl("background_thread", NULL, NULL, &on, sizeof on);
+    size_t threads = 1; /* what is given back is little work */
+    if (!mallctl)
+        return;
+    mallctl("max_background_threads", NULL, NULL, &threads, sizeof threads);
+    mallctl("background_thread", NULL, NULL, &on, sizeof on);
 }

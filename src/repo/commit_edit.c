@@ -250,9 +250,8 @@ static struct err *on_open_root(struct commit_edit *ce, const struct edit_event 
 {
     enum node_kind kind;
     revnum created;
-    if (ce->has_root)
-        return err_make(E_RA_SVN_MALFORMED_DATA, "The root of a commit is opened twice");
-    TRY(begin_txn(ce));
+    if (!ce->has_root) /* who opens it twice goes on with the same transaction */
+        TRY(begin_txn(ce));
     TRY(look(&kind, &created, ce, ce->params.base_path));
     if (kind != NODE_DIR)
         return err_make(E_FS_NOT_FOUND, "Path '%.*s' not present", STR(ce->params.base_path));

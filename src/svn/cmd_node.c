@@ -74,34 +74,6 @@ static struct err *send_text(struct session *s, const struct tree *tree, const s
     return wire_success_empty(s->conn);
 }
 
-struct err *cmd_get_file(struct session *s, struct wire_args *args)
-{
-    struct str path, relative = wire_take_str(args);
-    revnum rev = wire_take_opt_rev(args);
-    bool want_props = wire_take_bool(args), want_text = wire_take_bool(args);
-    bool want_iprops = wire_take_bool_tail(args, false);
-    TRY(wire_args_check(args));
-    TRY(session_path(&path, s, relative));
-    TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
-    TRY(session_rev(&rev, s));
-    session_log(s, "get-file %.*s r%lld%s%s", STR(log_path(s, path)), (long long)rev,
-                want_text ? " text" : "", want_props ? " props" : "");
-    struct tree tree;
-    struct node node;
-    TRY(tree_of_rev(&tree, s->fs, rev));
-    TRY(tree_node(&node, &tree, path, s->request));
-    if (node.noderev->kind != NODE_FILE)
-        return err_make(E_FS_NOT_FILE, "Attempted to get checksum of a *non*-file node");
-    TRY(wire_begin_success(s->conn));
-    TRY(wire_opt_str(s->conn, noderev_md5_hex(node.noderev, s->request)));
-    TRY(wire_number(s->conn, (uint64_t)rev));
-    TRY(want_props ? send_node_props(s, &tree, &node) : wire_raw(s->conn, S("( ) ")));
-    if (want_iprops)
-        TRY(send_iprops(s, &tree, path));
-    TRY(wire_end_success(s->conn));
-    return want_text ? send_text(s, &tree, &node) : NULL;
-}
-
 /* ( field... ), or no such list: all. */
 static int take_dirent_fields(struct wire_args *args)
 {
@@ -123,6 +95,58 @@ static int take_dirent_fields(struct wire_args *args)
     }
     args->malformed |= list.malformed;
     return fields;
+}
+
+/* What get-file and get-dir are asked for. */
+struct get {
+    struct str path;
+    revnum rev;
+    bool want_props, want_content, want_iprops;
+    int fields; /* of a folder's entries */
+    struct tree tree;
+    struct node node;
+};
+
+/* The start that both share: parameters, right, revision, log and node. */
+static struct err *take_get(struct get *get, const char *command, bool has_fields,
+                            struct session *s, struct wire_args *args)
+{
+    struct str relative = wire_take_str(args);
+    get->rev = wire_take_opt_rev(args);
+    get->want_props = wire_take_bool(args);
+    get->want_content = wire_take_bool(args);
+    get->fields = has_fields ? take_dirent_fields(args) : 0;
+    get->want_iprops = wire_take_bool_tail(args, false);
+    TRY(wire_args_check(args));
+    TRY(session_path(&get->path, s, relative));
+    TRY(auth_require(s, ACCESS_LEVEL_READ, get->path, false));
+    TRY(session_rev(&get->rev, s));
+    session_log(s, "%s %.*s r%lld%s%s", command, STR(log_path(s, get->path)), (long long)get->rev,
+                get->want_content ? " text" : "", get->want_props ? " props" : "");
+    TRY(tree_of_rev(&get->tree, s->fs, get->rev));
+    return tree_node(&get->node, &get->tree, get->path, s->request);
+}
+
+static struct err *send_get_props(struct session *s, const struct get *get)
+{
+    return get->want_props ? send_node_props(s, &get->tree, &get->node)
+                           : wire_raw(s->conn, S("( ) "));
+}
+
+struct err *cmd_get_file(struct session *s, struct wire_args *args)
+{
+    struct get get;
+    TRY(take_get(&get, "get-file", false, s, args));
+    if (get.node.noderev->kind != NODE_FILE)
+        return err_make(E_FS_NOT_FILE, "Attempted to get checksum of a *non*-file node");
+    TRY(wire_begin_success(s->conn));
+    TRY(wire_opt_str(s->conn, noderev_md5_hex(get.node.noderev, s->request)));
+    TRY(wire_number(s->conn, (uint64_t)get.rev));
+    TRY(send_get_props(s, &get));
+    if (get.want_iprops)
+        TRY(send_iprops(s, &get.tree, get.path));
+    TRY(wire_end_success(s->conn));
+    return get.want_content ? send_text(s, &get.tree, &get.node) : NULL;
 }
 
 /* get-dir's form of an entry: what was not asked for has a neutral value. */
@@ -164,33 +188,20 @@ static struct err *send_entries(struct session *s, const struct tree *tree, cons
 
 struct err *cmd_get_dir(struct session *s, struct wire_args *args)
 {
-    struct str path, relative = wire_take_str(args);
-    revnum rev = wire_take_opt_rev(args);
-    bool want_props = wire_take_bool(args), want_entries = wire_take_bool(args);
-    int fields = take_dirent_fields(args);
-    bool want_iprops = wire_take_bool_tail(args, false);
-    TRY(wire_args_check(args));
-    TRY(session_path(&path, s, relative));
-    TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
-    TRY(session_rev(&rev, s));
-    session_log(s, "get-dir %.*s r%lld%s%s", STR(log_path(s, path)), (long long)rev,
-                want_entries ? " text" : "", want_props ? " props" : "");
-    struct tree tree;
-    struct node node;
-    TRY(tree_of_rev(&tree, s->fs, rev));
-    TRY(tree_node(&node, &tree, path, s->request));
-    if (node.noderev->kind != NODE_DIR)
-        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in revision %lld", STR(path),
-                        (long long)rev);
+    struct get get;
+    TRY(take_get(&get, "get-dir", true, s, args));
+    if (get.node.noderev->kind != NODE_DIR)
+        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in revision %lld",
+                        STR(get.path), (long long)get.rev);
     TRY(wire_begin_success(s->conn));
-    TRY(wire_number(s->conn, (uint64_t)rev));
-    TRY(want_props ? send_node_props(s, &tree, &node) : wire_raw(s->conn, S("( ) ")));
+    TRY(wire_number(s->conn, (uint64_t)get.rev));
+    TRY(send_get_props(s, &get));
     TRY(wire_open(s->conn));
-    if (want_entries)
-        TRY(send_entries(s, &tree, &node, fields));
+    if (get.want_content)
+        TRY(send_entries(s, &get.tree, &get.node, get.fields));
     TRY(wire_close(s->conn));
-    if (want_iprops)
-        TRY(send_iprops(s, &tree, path));
+    if (get.want_iprops)
+        TRY(send_iprops(s, &get.tree, get.path));
     return wire_end_success(s->conn);
 }
 

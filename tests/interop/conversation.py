@@ -7,6 +7,7 @@ usage: conversation.py COMMAND PORT ...     see the functions that are named do_
 A conversation is said in one go, without waiting; then the end of input follows, and all that the server answered until
 it closed the connection is noted, one item a line, in a form that two servers can agree on: lists of lists are sorted
 (they come out of hash tables), the place in the source that an error names is left out, so are texts of deltas."""
+import itertools
 import os
 import re
 import socket
@@ -285,6 +286,10 @@ def plain(item, with_texts=True):
     return item
 
 
+# Locations come in the order of a hash, which is another in every process.
+LOCATION = re.compile(r"\( \d+ b'/")
+
+
 def told(port, data, with_texts=True):
     """The answers behind the greeting, a line each. Chunks of a delta are one; what happens now has no time."""
     lines = []
@@ -292,6 +297,8 @@ def told(port, data, with_texts=True):
         line = "<delta>" if isinstance(item, bytes) and item and (item.startswith(b"SVN") or lines[-1:] == ["<delta>"]) else show(plain(item, with_texts))
         if line != "<delta>" or lines[-1:] != ["<delta>"]:
             lines.append(line)
+    lines = [line for is_place, run in itertools.groupby(lines, key=lambda line: bool(LOCATION.match(line)))
+             for line in (sorted(run) if is_place else run)]
     text = "\n".join(lines) + "\n"
     text = re.sub(r"20[2-9][0-9]-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "NOW", text)
     return re.sub(r"transaction '[0-9a-z-]+'", "TXN", text.replace("127.0.0.1:%d" % port, "HOST"))
