@@ -47,6 +47,7 @@ struct staged {
     size_t files;            /* all of them, also those whose descriptors are closed */
     struct name *folders;    /* to be synced */
     size_t folder_count;
+    bool visible; /* the head has moved over them; only the very last wait failed */
 };
 
 struct store {
@@ -55,7 +56,8 @@ struct store {
     struct store_layout layout;
     atomic_bool flush;
     atomic_bool no_tmpfile;         /* the filesystem refused O_TMPFILE */
-    _Atomic(revnum) known_head;     /* as last read; bodies up to it never change */
+    _Atomic(revnum) known_head;     /* as some thread read it last, so it may go back; bodies up to
+                                       it never change. No word on what a publication did */
     _Atomic(revnum) known_unpacked; /* as last read */
     _Atomic(revnum) staged_last;    /* staged.last, for readers in other threads */
     struct body_cache *bodies;

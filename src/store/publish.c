@@ -50,9 +50,11 @@ static struct err *check_head(struct store *store, revnum first)
                     (long long)first, (long long)youngest, store->db);
 }
 
-/* Wait 2 with the folders JOBS (room for one more behind them), then wait 3. */
-static struct err *move_head(struct store *store, struct head head, struct sync_job *jobs,
-                             size_t count)
+/* Wait 2 with the folders JOBS (room for one more behind them), then wait 3. *MOVED: the head is
+ * the new one, also where wait 3 failed. Our own rename alone tells: what other threads have read
+ * meanwhile may be older. */
+static struct err *move_head(bool *moved, struct store *store, struct head head,
+                             struct sync_job *jobs, size_t count)
 {
     AUTO_BUF(text);
     char temp[PATH_SIZE];
@@ -67,6 +69,7 @@ static struct err *move_head(struct store *store, struct head head, struct sync_
         return err;
     }
     TRY(file_put_rename(store, temp, "current"));
+    *moved = true;
     store->known_head = head.youngest;
     return err_wrap(folder_sync(store, ""), 0,
                     "Revision %lld is in '%s', but may not survive a failure of power",
@@ -181,7 +184,7 @@ static struct err *sync_batch(const struct pieces *pieces, struct store *store, 
     return sync_run(jobs, pieces->count);
 }
 
-static struct err *publish_pieces(struct pieces *pieces, struct store *store,
+static struct err *publish_pieces(bool *moved, struct pieces *pieces, struct store *store,
                                   const struct publication *batch, size_t count, struct head head)
 {
     struct folders folders = {0};
@@ -197,7 +200,7 @@ static struct err *publish_pieces(struct pieces *pieces, struct store *store,
         TRY_GOTO(err, sync_batch(pieces, store, filesystem), out);
     TRY_GOTO(err, name_batch(pieces, store), out);
     jobs = folder_jobs(store, &folders, 1);
-    err = move_head(store, head, jobs, folders.count);
+    err = move_head(moved, store, head, jobs, folders.count);
 out:
     free(jobs);
     free(folders.list);
@@ -214,9 +217,9 @@ struct err *store_publish(struct store *store, const struct publication *batch, 
     TRY(check_head(store, batch[0].rev));
     bodies_forget(store, batch[0].rev);
     next_ids.youngest = batch[count - 1].rev;
-    struct err *err = publish_pieces(&pieces, store, batch, count, next_ids);
+    bool visible = false;
+    struct err *err = publish_pieces(&visible, &pieces, store, batch, count, next_ids);
     /* Where only the last wait failed the revisions are visible: they stay. */
-    bool visible = store->known_head >= batch[0].rev;
     pieces_end(pieces.list, pieces.count, store, visible);
     if (!visible)
         bodies_forget(store, batch[0].rev);
@@ -297,11 +300,11 @@ static struct err *sync_staged(struct store *store, struct head head)
     if (staged->files > SYNC_FILES_MAX) {
         err = sync_filesystem(store, store->sync_fd);
         if (!err)
-            err = move_head(store, head, &last, 0);
+            err = move_head(&staged->visible, store, head, &last, 0);
     } else {
         for (size_t i = 0; i < staged->files; i++)
             jobs[count++] = (struct sync_job){store, staged->fds[i], name_printf("revs")};
-        err = move_head(store, head, jobs, count);
+        err = move_head(&staged->visible, store, head, jobs, count);
     }
     free(jobs);
     return err;
@@ -342,9 +345,8 @@ void store_unstage(struct store *store)
     struct staged *staged = &store->staged;
     if (staged->first == REV_NONE)
         return;
-    bool visible = store->known_head >= staged->last; /* only the very last wait failed */
     bodies_forget(store, staged->first);
-    for (revnum rev = staged->last; rev >= staged->first && !visible; rev--) {
+    for (revnum rev = staged->last; rev >= staged->first && !staged->visible; rev--) {
         staged_unlink(store, name_rev(store, rev));
         staged_unlink(store, name_revprops(store, rev));
     }

@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include <dirent.h>
 #include <errno.h>
+#include <stdatomic.h>
 
 /* ---- what a publication leaves ---- */
 
@@ -64,6 +65,43 @@ static void only_the_next_revision_can_be_published(void **state)
     assert_err(publish_one(store, 0), E_FS_TXN_OUT_OF_DATE, NULL);
     assert_whole(store, 1);
     assert_int_equal(youngest_of(store), 1);
+    store_close(store);
+}
+
+struct onlooker {
+    struct store *store;
+    atomic_bool stop;
+};
+
+static void *look_at_the_head(void *arg)
+{
+    struct onlooker *onlooker = arg;
+    while (!atomic_load(&onlooker->stop)) {
+        struct head head;
+        err_free(store_head(&head, onlooker->store));
+    }
+    return NULL;
+}
+
+/* What a reader last read of the head may be older than what the publication made of it: that is no
+ * reason to take the publication's files for left-overs. */
+static void who_reads_the_head_does_no_harm_to_who_moves_it(void **state)
+{
+    enum { REVS = 2000, ONLOOKERS = 4 };
+    struct fixture *fix = *state;
+    struct store *store = new_store(fix, 0);
+    struct onlooker onlooker = {.store = store};
+    pthread_t threads[ONLOOKERS];
+    store_set_flush(store, false);
+    for (int i = 0; i < ONLOOKERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, look_at_the_head, &onlooker), 0);
+    for (revnum rev = 1; rev <= REVS; rev++)
+        assert_ok(publish_one(store, rev));
+    atomic_store(&onlooker.stop, true);
+    for (int i = 0; i < ONLOOKERS; i++)
+        pthread_join(threads[i], NULL);
+    for (revnum rev = 1; rev <= REVS; rev++)
+        assert_whole(store, rev);
     store_close(store);
 }
 
@@ -385,6 +423,7 @@ int main(void)
         STORE_TEST(a_revision_takes_the_mode_of_the_one_before),
         STORE_TEST(old_formats_write_the_ids_in_base_36),
         STORE_TEST(only_the_next_revision_can_be_published),
+        STORE_TEST(who_reads_the_head_does_no_harm_to_who_moves_it),
         STORE_TEST(a_left_over_above_the_head_is_replaced),
         STORE_TEST(a_draft_that_became_a_file_is_published_whole),
         STORE_TEST(a_batch_of_any_size_is_published_at_once),
