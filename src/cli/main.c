@@ -11,9 +11,10 @@
 
 /* What jemalloc, where we are built with it, reads at the start: memory in large pages. Most of
  * what is allocated is the cache, which only grows until it is full; with small pages taking them
- * costs more than filling them. */
+ * costs more than filling them. What a thread keeps of freed memory for itself is bounded to small
+ * objects: a thread waits for each idle client. */
 extern const char *malloc_conf;
-const char *malloc_conf = "thp:always,metadata_thp:always";
+const char *malloc_conf = "thp:always,metadata_thp:always,tcache_max:4096";
 
 enum { TOOL_FILES = 1 << 14 }; /* descriptors, of which the store keeps a share open */
 
