@@ -258,27 +258,10 @@ static enum status run_accessof(const struct call *call)
 
 /* ---- the command line ---- */
 
-static bool accepts(const struct command *command, int id)
-{
-    for (int i = 0; i < COMMAND_OPTIONS_MAX && command->options[i]; i++)
-        if (command->options[i] == id)
-            return true;
-    return false;
-}
-
 static enum status run_command(struct call *call, const struct command *command)
 {
-    for (size_t i = 0; i < call->line->value_count; i++) {
-        const struct opt_spec *spec = opt_find(authz_table, call->line->values[i].id);
-        if (accepts(command, spec->id))
-            continue;
-        char name[80];
-        opt_print_name(spec, name, sizeof name);
-        fprintf(stderr,
-                "Subcommand '%s' doesn't accept option '%s'\nType '%s help %s' for usage.\n",
-                command->name, name, call->prog, command->name);
+    if (!command_line_check(call->line, command->name, command->options, COMMAND_OPTIONS_MAX))
         return STATUS_TROUBLE;
-    }
     call->arena = arena_new();
     enum status status = command->run(call);
     arena_free(call->arena);

@@ -250,14 +250,6 @@ static int report(struct err *err, const char *prog)
     return 1;
 }
 
-static bool accepts(const struct tool *tool, int id)
-{
-    for (int i = 0; i < TOOL_OPTIONS_MAX && tool->options[i]; i++)
-        if (tool->options[i] == id)
-            return true;
-    return id == OPT_HELP;
-}
-
 /* Values that are wrong whatever the tool does: found before the tool is looked at. */
 static struct err *check_values(const struct command_line *line)
 {
@@ -280,17 +272,8 @@ static int run_tool(const struct tool *tool, struct tool_call *call, struct comm
     if (!is_help && line->operand_count == 0)
         return fail_plain(err_make(E_CL_ARG_PARSING_ERROR, "Repository argument required"),
                           call->prog);
-    for (size_t i = 0; i < line->value_count; i++) {
-        const struct opt_spec *spec = opt_find(option_table, line->values[i].id);
-        if (accepts(tool, spec->id))
-            continue;
-        char name[80];
-        opt_print_name(spec, name, sizeof name);
-        fprintf(stderr,
-                "Subcommand '%s' doesn't accept option '%s'\nType '%s help %s' for usage.\n",
-                tool->name, name, call->prog, tool->name);
+    if (!command_line_check(line, tool->name, tool->options, TOOL_OPTIONS_MAX))
         return 1;
-    }
     if (line->operand_count > (size_t)tool->operands_max)
         return report(err_make(E_CL_ARG_PARSING_ERROR, "Too many arguments"), call->prog);
     AUTO_ARENA(arena);

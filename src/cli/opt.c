@@ -184,3 +184,28 @@ void opt_print_help(const struct opt_spec *spec)
     }
     putchar('\n');
 }
+
+static bool is_among(const int *ids, int max, int id)
+{
+    for (int i = 0; i < max && ids[i]; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+bool command_line_check(const struct command_line *line, const char *subcommand, const int *allowed,
+                        int max)
+{
+    for (size_t i = 0; i < line->value_count; i++) {
+        const int id = line->values[i].id;
+        if (is_among(allowed, max, id))
+            continue;
+        char name[80];
+        opt_print_name(opt_find(line->specs, id), name, sizeof name);
+        fprintf(stderr,
+                "Subcommand '%s' doesn't accept option '%s'\nType '%s help %s' for usage.\n",
+                subcommand, name, line->prog, subcommand);
+        return false;
+    }
+    return true;
+}

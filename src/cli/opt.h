@@ -42,6 +42,10 @@ const char *command_line_arg(const struct command_line *line, int id,
                              const char *fallback); /* of the last one given */
 /* All arguments of a repeated option: fills ARGS (room for value_count); how many. */
 size_t command_line_args(const struct command_line *line, int id, const char **args);
+/* Is every option that was given among ALLOWED (MAX ids, fewer where a 0 ends them)? Where one is
+ * not, prints to standard error that SUBCOMMAND doesn't accept it. */
+bool command_line_check(const struct command_line *line, const char *subcommand, const int *allowed,
+                        int max);
 
 const struct opt_spec *opt_find(const struct opt_spec *specs, int id);
 /* "  -r [--revision] ARG      : help", wrapped as the tools do. */

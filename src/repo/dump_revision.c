@@ -9,6 +9,7 @@
 #include "fsfs/revprops.h"
 #include "repo/dump_node.h"
 #include "repo/mergeinfo.h"
+#include "repo/visibility.h"
 #include "repo/walk_order.h"
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -404,18 +405,11 @@ static struct err *wanted_changes(const struct change ***out, size_t *n, size_t 
 static struct err *put_revision_record(struct dumper *d, size_t visible, size_t hidden)
 {
     const struct props *props;
-    static const struct str partial[] = {S("svn:author"), S("svn:date")};
-    struct prop some[2];
-    size_t n = 0;
+    enum visibility sees = hidden == 0 ? SEES_ALL : visible ? SEES_SOME : SEES_NOTHING;
     TRY(revprops_get(&props, d->fs, d->rev, NULL, d->arena));
-    if (!hidden)
-        return dump_revprops_write(d->target.out, d->rev, props->list, props->n);
-    for (size_t i = 0; visible && i < sizeof partial / sizeof *partial; i++) {
-        const struct str *value = props_get(props, partial[i]);
-        if (value)
-            some[n++] = (struct prop){partial[i], *value};
-    }
-    return dump_revprops_write(d->target.out, d->rev, some, n);
+    props = visible_revprops(props, sees, d->arena);
+    return dump_revprops_write(d->target.out, d->rev, props ? props->list : NULL,
+                               props ? props->n : 0);
 }
 
 static void free_map(void *map)

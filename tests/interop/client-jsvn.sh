@@ -7,11 +7,7 @@ set -u
 CLIENT=/usr/share/svnkit/svnkit-cli.jar LZ4=/usr/share/java/lz4-java.jar
 command -v java >/dev/null && [ -f "$CLIENT" ] && [ -f "$LZ4" ] || skip_all "svnkit, lz4-java and a Java runtime are not all installed"
 serve_both 8 --brief
-for SIDE in stock varve; do
-    printf '[general]\nanon-access = read\nauth-access = write\npassword-db = passwd\nrealm = test\n' \
-        >"$T/$SIDE/repos/conf/svnserve.conf"
-    printf '[users]\nanna = secret\nbela = hidden\n' >"$T/$SIDE/repos/conf/passwd"
-done
+with_passwords anna=secret bela=hidden
 
 # The package's own wrapper does not run: it was written with its quotes escaped. What the client logs has its own times.
 printf 'handlers=\n' >"$T/quiet"

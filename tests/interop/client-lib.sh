@@ -20,6 +20,14 @@ serve_both() { # serve_both FORMAT [--brief | DUMP]: both servers on copies of t
     HEAD=$(youngest "$T/stock/repos")
 }
 
+with_passwords() { # with_passwords USER=PASSWORD...: everybody may read, these may write
+    for SIDE in stock varve; do
+        printf '[general]\nanon-access = read\nauth-access = write\npassword-db = passwd\nrealm = test\n' \
+            >"$T/$SIDE/repos/conf/svnserve.conf"
+        { echo '[users]'; printf '%s\n' "$@"; } >"$T/$SIDE/repos/conf/passwd"
+    done
+}
+
 # What may differ between two servers and two moments: ports, the time of new commits (the
 # history's own dates are all outside 2020 to 2099), tokens, transactions' names, times of files in a
 # working copy.

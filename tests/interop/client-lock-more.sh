@@ -4,11 +4,7 @@
 set -u
 . "$(dirname "$0")/client-lib.sh"
 serve_both 8 --brief
-for SIDE in stock varve; do
-    printf '[general]\nanon-access = read\nauth-access = write\npassword-db = passwd\nrealm = test\n' \
-        >"$T/$SIDE/repos/conf/svnserve.conf"
-    printf '[users]\nanna = secret\nbela = hidden\n' >"$T/$SIDE/repos/conf/passwd"
-done
+with_passwords anna=secret bela=hidden
 as_anna() { svn --no-auth-cache --username anna --password secret "$@"; }
 as_bela() { svn --no-auth-cache --username bela --password hidden "$@"; }
 

@@ -5,11 +5,7 @@
 set -u
 . "$(dirname "$0")/client-lib.sh"
 serve_both 8
-for SIDE in stock varve; do
-    printf '[general]\nanon-access = read\nauth-access = write\npassword-db = passwd\nrealm = test\n' \
-        >"$T/$SIDE/repos/conf/svnserve.conf"
-    printf '[users]\nalice = secret\nbob = hidden\n' >"$T/$SIDE/repos/conf/passwd"
-done
+with_passwords alice=secret bob=hidden
 
 as_alice() { svn --no-auth-cache --username alice --password secret "$@"; }
 as_bob() { svn --no-auth-cache --username bob --password hidden "$@"; }
