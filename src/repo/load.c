@@ -64,7 +64,8 @@ static struct err *tell(struct loader *l)
     struct err *err = NULL;
     for (size_t i = 0; i < l->notice_count && !err; i++) {
         struct load_notice *notice = &l->notices[i].notice;
-        notice->path = str_make(l->notice_paths.p + l->notices[i].path_at, notice->path.n);
+        struct str rest = str_skip(buf_view(&l->notice_paths), l->notices[i].path_at);
+        notice->path = str_make(rest.p, notice->path.n);
         err = l->params->notify(l->params->arg, notice);
     }
     l->notice_count = 0;

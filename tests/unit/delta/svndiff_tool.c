@@ -69,13 +69,19 @@ static void fill(struct buf *text, struct rng *r, size_t n)
     text->n = end;
 }
 
+/* The range [FROM, TO) of TEXT. */
+static struct str part(const struct buf *text, size_t from, size_t to)
+{
+    return str_make(str_skip(buf_view(text), from).p, to - from);
+}
+
 /* Replace the range [FROM, TO) of TEXT by BYTES. */
 static void splice(struct buf *text, size_t from, size_t to, struct str bytes)
 {
     struct buf result = {0};
-    buf_add(&result, text->p, from);
+    buf_str(&result, part(text, 0, from));
     buf_str(&result, bytes);
-    buf_add(&result, text->p + to, text->n - to);
+    buf_str(&result, part(text, to, text->n));
     buf_free(text);
     *text = result;
 }
@@ -101,11 +107,11 @@ static void edit(struct buf *text, struct rng *r)
         break;
     case 4: /* repeat a part elsewhere */
     case 5:
-        buf_add(&piece, text->p + from, n);
+        buf_str(&piece, part(text, from, to));
         splice(text, elsewhere, elsewhere, buf_view(&piece));
         break;
     case 6: /* move a part */
-        buf_add(&piece, text->p + from, n);
+        buf_str(&piece, part(text, from, to));
         splice(text, from, to, S(""));
         elsewhere = rng_below(r, text->n + 1);
         splice(text, elsewhere, elsewhere, buf_view(&piece));
