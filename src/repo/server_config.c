@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/path.h"
 #include "repo/authz_file.h"
+#include <errno.h>
 
 enum {
     SSF_MIN_DEFAULT = 0,
@@ -33,16 +34,17 @@ static char *beside(const char *config_file, struct str name, struct arena *aren
     return arena_cstr(arena, path_join(path_dirname(str_of(config_file)), name, arena));
 }
 
-/* A missing or unreadable password file is as good as none; a damaged one is an error. */
+/* A password file that we may not read is as good as none; one that is missing or damaged is an
+ * error. */
 static struct err *read_passwords(struct server_config *out, const char *path, struct arena *arena)
 {
-    struct err *err = ini_read(&out->passwords, path, false, INI_CASE_SENSITIVE, arena);
-    if (err && err->code != E_MALFORMED_FILE) {
+    struct err *err = ini_read(&out->passwords, path, false, 0, arena);
+    if (err_has(err, EACCES)) {
         err_free(err);
         return NULL;
     }
     out->has_passwords = !err;
-    return err_wrap(err, E_AUTHN_FAILED, "Can't read the password database");
+    return err_wrap(err, E_AUTHN_FAILED, "Authentication failed");
 }
 
 /* The strength of a security layer that KEY asks for. */

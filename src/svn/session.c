@@ -233,10 +233,10 @@ void session_log_denied(const struct session *s, struct str path, int right, boo
 
 void session_log_err(const struct session *s, const struct err *err)
 {
-    for (; s->options->log && err; err = err->cause) {
+    for (const char *marker = ""; s->options->log && err; err = err->cause, marker = "-") {
         AUTO_BUF(line);
         begin_line(&line, s);
-        buf_printf(&line, "ERR - 0 %d ", err->code);
+        buf_printf(&line, "ERR%s - 0 %d ", marker, err->code);
         add_escaped(&line, err->text);
         log_line(s->options->log, buf_view(&line));
     }
@@ -588,7 +588,7 @@ static void log_end(const struct session *s, const struct err *err)
     struct session nobody = {.options = s->options};
     bool is_protocol = err->code == E_RA_SVN_CONNECTION_CLOSED ||
                        err->code == E_RA_SVN_MALFORMED_DATA || err->code == E_RA_SVN_BAD_VERSION ||
-                       err->code == E_RA_NOT_AUTHORIZED;
+                       err->code == E_RA_NOT_AUTHORIZED || err->code == E_AUTHN_FAILED;
     session_log_err(is_protocol ? &nobody : s, err);
 }
 

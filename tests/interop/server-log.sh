@@ -119,6 +119,18 @@ syncing() {
 }
 logged "svnsync and svnrdump" syncing
 
+damaged() {
+    local damage
+    for damage in missing broken; do
+        for side in stock varve; do
+            echo alice = secret >"$T/$side/closed/conf/broken"
+            printf '[general]\npassword-db = %s\n' $damage >"$T/$side/closed/conf/svnserve.conf"
+        done
+        svn info "$CLOSED"; svn info $ALICE "$CLOSED"
+    done
+}
+logged "password files that are none" damaged
+
 raw() { local port=${URL#svn://*:}; python3 "$HERE/conversation.py" say-all "${port%%/*}" agreed told; }
 logged "raw conversations" raw
 done_testing
