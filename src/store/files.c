@@ -79,12 +79,22 @@ struct name name_revprops_folder(const struct store *store, revnum rev)
 
 /* ---- reading ---- */
 
+/* A FIFO in the place of a file must not let us wait for somebody who writes to it; for a file's
+ * lease, which is another process's, we do wait. */
+static int open_at_once(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == EWOULDBLOCK)
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd;
+}
+
 int file_open(const struct store *store, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_at_once(path);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
         bodies_forget_all(store);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
+        fd = open_at_once(path);
     }
     return fd;
 }

@@ -134,7 +134,7 @@ void record_prefetch(struct store *store, struct record_key key)
     if (!has_valid_name(key))
         return;
     path_of(path, store, name_record(store, key).s);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return;
     posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);

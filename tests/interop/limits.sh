@@ -96,6 +96,22 @@ else
     sed 's/^/# /' "$T/each"
 fi
 
+# ---- what is no file -------------------------------------------------------------------------------
+# A FIFO in the place of a repository's file would let everybody wait who opens it.
+create svnadmin 8 "$T/root/strange"
+again
+for name in uuid format fsfs.conf current revprops/0/0; do
+    file=$T/root/strange/db/$name
+    mv "$file" "$T/kept"
+    mkfifo "$file"
+    timeout 20 svn --config-dir "$T/config" --non-interactive log -v "$URL_varve/strange" >"$T/out" 2>&1
+    is "a FIFO for $name is an error" "$? $(grep -c "E[0-9]\{6\}: .*$name' is not a file" "$T/out")" "1 1"
+    check "others are served meanwhile" timeout 20 svn --config-dir "$T/config" --non-interactive info "$URL_varve/repos"
+    rm "$file"
+    mv "$T/kept" "$file"
+done
+check "and it again, when the file is back" timeout 20 svn --config-dir "$T/config" --non-interactive log -v "$URL_varve/strange"
+
 # ---- the end ---------------------------------------------------------------------------------------
 ended() { # ended SECONDS: the server is gone within them
     for _ in $(seq $(($1 * 10))); do
