@@ -127,8 +127,9 @@ struct err *server_config_read(struct server_config *out, const struct repo *rep
     TRY(read_sasl(out, &ini));
     if (out->use_sasl)
         return NULL;
-    struct str passwords = ini_get(&ini, general, S("password-db"), S(""));
-    return passwords.n ? read_passwords(out, beside(path, passwords, arena), arena) : NULL;
+    const struct str none = {0};
+    struct str passwords = ini_get(&ini, general, S("password-db"), none);
+    return passwords.p ? read_passwords(out, beside(path, passwords, arena), arena) : NULL;
 }
 
 struct str server_config_password(const struct server_config *config, struct str user)
