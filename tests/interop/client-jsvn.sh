@@ -48,5 +48,22 @@ locks() {
 }
 both_in_any_order "lock, refused, unlock by commit" locks
 
+branches() {
+    place && as_anna copy -m "a branch" "$URL/trunk/src" "$URL/branches/java" && as_anna switch "$URL/branches/java" wc && svn info wc | grep '^URL'
+    svn rm -q --force wc/made && svn propset -q colour "blau, größe" wc/lib2 && jsvn move wc/main.c wc/moved.c && jsvn copy wc/moved.c wc/copied.c &&
+        as_anna commit -m "on the branch" wc | grep -v Transmitting && svn switch -q "$URL/trunk/src" wc && svn propset -q own x wc
+    jsvn merge "$URL/branches/java" wc; svn status wc; svn diff wc --properties-only
+    jsvn status -u -v wc && as_anna commit -m "merged" wc | grep -v Transmitting; svn log -v -g -r HEAD "$URL" --xml
+}
+both_in_any_order "copy, switch, move, merge, status" branches
+
+rest() {
+    place && jsvn log -g -q "$URL/trunk/src"; jsvn export -q "$URL/trunk/src" exported && tree exported
+    jsvn propget -R colour "$URL/trunk/src"; as_anna propset --revprop -r 3 svn:log "By SVNKit, größe" "$URL"
+    as_anna lock "$URL/trunk/README" && as_anna unlock "$URL/trunk/README"; svnadmin lslocks "$REPOS"; svn log -r 3 "$URL"
+    jsvn cleanup wc; svn status wc
+}
+both_in_any_order "log, export, properties, unlock, cleanup" rest
+
 same_history "after all"
 done_testing
