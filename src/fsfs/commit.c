@@ -80,6 +80,10 @@ static struct err *bring_up_to_date(struct txn *txn, revnum youngest,
 {
     if (txn->base == youngest)
         return NULL;
+    if (txn->base > youngest) /* an older copy was put back */
+        return err_make(E_FS_TXN_OUT_OF_DATE,
+                        "Transaction '%.*s' is based on revision %lld, which is no more",
+                        STR(txn->name), (long long)txn->base);
     if (options->no_merge)
         return err_make(E_FS_TXN_OUT_OF_DATE,
                         "Transaction '%.*s' is based on revision %lld, not on %lld", STR(txn->name),
@@ -103,16 +107,6 @@ static struct err *member_prepare(struct member *m, struct head *head)
 }
 
 /* ---- a batch ---- */
-
-/* Nothing that was cached of revisions that did not come to be may be found again. */
-static void forget_unborn(struct fsfs *fs)
-{
-    static atomic_uint count;
-    AUTO_BUF(name);
-    buf_printf(&name, "%s %s after failure %u", fs->instance, store_path(fs->store),
-               atomic_fetch_add(&count, 1));
-    __atomic_store_n(&fs->cache_space, cache_space(buf_view(&name)), __ATOMIC_RELAXED);
-}
 
 struct batch {
     struct publication list[BATCH_MAX];
@@ -145,7 +139,7 @@ static struct err *member_join(struct batch *batch, struct member *m, struct fsf
 static struct err *batch_prepare(struct batch *batch, struct head *head, struct member *members,
                                  struct fsfs *fs)
 {
-    TRY(store_head(head, fs->store));
+    TRY(fsfs_head(head, fs));
     for (struct member *m = members; m; m = m->next) {
         if (!(m->err = member_prepare(m, head)))
             TRY(member_join(batch, m, fs));
@@ -164,7 +158,7 @@ static struct err *batch_commit(struct member *members, struct fsfs *fs)
         err = store_publish(fs->store, batch.list, batch.n, head);
     store_unlend(fs->store);
     if (err)
-        forget_unborn(fs);
+        fsfs_renew_cache(fs); /* nothing of what did not come to be may be found */
     lease_drop(fs->store, LEASE_WRITE);
     return err;
 }
@@ -288,7 +282,7 @@ struct err *load_commits_begin(struct load_commits **out, struct fsfs *fs)
 {
     struct head head;
     TRY(lease_take(fs->store, LEASE_WRITE));
-    struct err *err = store_head(&head, fs->store);
+    struct err *err = fsfs_head(&head, fs);
     if (err) {
         lease_drop(fs->store, LEASE_WRITE);
         return err;
@@ -344,7 +338,7 @@ struct err *load_commits_end(struct load_commits *lc)
     if (err) {
         store_unstage(lc->fs->store);
         repcache_forget(lc->fs);
-        forget_unborn(lc->fs);
+        fsfs_renew_cache(lc->fs);
     }
     lease_drop(lc->fs->store, LEASE_WRITE);
     free(lc);

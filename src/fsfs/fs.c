@@ -4,6 +4,7 @@
 #include "fsfs/commit.h"
 #include "fsfs/repcache.h"
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -157,6 +158,16 @@ static struct err *read_settings(struct fsfs *fs)
     return read_config(fs);
 }
 
+/* Nothing is shared between two openings: the same UUID at the same path may be an older copy that
+ * was put back. */
+void fsfs_renew_cache(struct fsfs *fs)
+{
+    static atomic_uint count;
+    AUTO_BUF(name);
+    buf_printf(&name, "%s %s %u", fs->instance, store_path(fs->store), atomic_fetch_add(&count, 1));
+    __atomic_store_n(&fs->cache_space, cache_space(buf_view(&name)), __ATOMIC_RELAXED);
+}
+
 struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_options *options)
 {
     struct fsfs *fs = mem_zalloc(sizeof *fs);
@@ -171,9 +182,7 @@ struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_
     repcache_init(fs);
     if (options && options->no_flush)
         store_set_flush(fs->store, false);
-    AUTO_BUF(space);
-    buf_printf(&space, "%s %s", fs->instance, db_path);
-    fs->cache_space = cache_space(buf_view(&space));
+    fsfs_renew_cache(fs);
     *out = fs;
     return NULL;
 }
@@ -191,13 +200,27 @@ void fsfs_close(struct fsfs *fs)
 
 /* ---- the head and the like ---- */
 
+/* A head that is behind one that was seen before: an older copy was put back in place, and other
+ * revisions will follow. */
+struct err *fsfs_head(struct head *out, struct fsfs *fs)
+{
+    revnum seen = fs->seen_youngest;
+    TRY(store_head(out, fs->store));
+    if (out->youngest < seen) {
+        store_forget(fs->store);
+        fsfs_renew_cache(fs);
+        fs->seen_youngest = out->youngest;
+    } else if (out->youngest > fs->seen_youngest) {
+        fs->seen_youngest = out->youngest;
+    }
+    return NULL;
+}
+
 struct err *fsfs_youngest(revnum *out, struct fsfs *fs)
 {
     struct head head;
-    TRY(store_head(&head, fs->store));
+    TRY(fsfs_head(&head, fs));
     *out = head.youngest;
-    if (head.youngest > fs->seen_youngest)
-        fs->seen_youngest = head.youngest;
     return NULL;
 }
 

@@ -42,11 +42,10 @@ struct fsfs {
     char uuid[64];     /* as in the file, NUL-ended */
     char instance[64]; /* equal to uuid where the file has no second line */
     uint32_t cache_space;
-    _Atomic(revnum)
-        seen_youngest; /* both as last read: they only grow. A load sets it to what it has staged */
-    _Atomic(revnum) seen_unpacked;
-    struct repcache *repcache;  /* its files are opened lazily; repcache.h */
-    struct commit_queue *queue; /* commit.h */
+    _Atomic(revnum) seen_youngest; /* as last read; goes back only where fsfs_head saw it */
+    _Atomic(revnum) seen_unpacked; /* as last read: only grows */
+    struct repcache *repcache;     /* its files are opened lazily; repcache.h */
+    struct commit_queue *queue;    /* commit.h */
 };
 
 struct fsfs_options {
@@ -69,6 +68,9 @@ struct fsfs_create_options {
 /* Make a new filesystem with revision 0 in DB_PATH, a new or empty folder (create.c). */
 struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options);
 
+struct err *fsfs_head(struct head *out, struct fsfs *fs); /* afresh, as store_head */
+/* What was cached so far is found no more. */
+void fsfs_renew_cache(struct fsfs *fs);
 struct err *fsfs_youngest(revnum *out, struct fsfs *fs); /* afresh */
 /* NULL: a new one; a new instance id too; E_BAD_UUID. While no other thread uses FS. */
 struct err *fsfs_set_uuid(struct fsfs *fs, const char *uuid);

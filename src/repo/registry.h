@@ -3,7 +3,8 @@
  * connections.
  *
  * A repository that was replaced on disk (another UUID, format or folder at the same path) is
- * opened anew for those who come then; who has it open keeps the old one to the end. */
+ * opened anew for those who come then, with nothing cached; who has it open keeps what is known of
+ * the old one and can write no more (lease_take). */
 #ifndef VARVE_REPO_REGISTRY_H
 #define VARVE_REPO_REGISTRY_H
 

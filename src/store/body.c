@@ -164,6 +164,11 @@ void bodies_forget_all(const struct store *store)
     cache_drop(store->bodies, 0, false);
 }
 
+void store_forget(struct store *store)
+{
+    bodies_forget_all(store);
+}
+
 void bodies_forget(struct store *store, revnum from)
 {
     uint64_t key = key_of(from, false);

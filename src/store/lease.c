@@ -193,9 +193,16 @@ struct err *lease_take(struct store *store, enum lease_kind kind)
     home->held[kind] = true;
     pthread_mutex_unlock(&home->mutex);
     struct err *err = take_file(&home->fd[kind], store, kind);
-    if (err)
+    if (err) {
         home_release(home, kind);
-    return err;
+        return err;
+    }
+    if (store_is_itself(store))
+        return NULL;
+    lease_drop(store, kind);
+    return err_make(E_FS_GENERAL,
+                    "Another repository is in '%s' than was opened there; open it again",
+                    store->db);
 }
 
 /* Unlocked before it is closed: a hook that is being started may have a copy of the descriptor

@@ -15,6 +15,39 @@ enum {
     TXN_FOLDER_NUMBER_MAX = 99999, /* formats 1 and 2 look no further for a free folder */
 };
 
+/* ---- what is at a path ---- */
+
+static struct identity identity_at(const struct store *store)
+{
+    static const char *const names[] = {"format", "uuid"};
+    struct identity identity = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[PATH_SIZE];
+        struct stat st;
+        path_of(path, store, names[i]);
+        if (stat(path, &st) != 0)
+            continue;
+        identity.files[i].dev = st.st_dev;
+        identity.files[i].ino = st.st_ino;
+        identity.files[i].changed.tv_sec = st.st_mtim.tv_sec;
+        identity.files[i].changed.tv_nsec = st.st_mtim.tv_nsec;
+    }
+    return identity;
+}
+
+void store_identify(struct store *store)
+{
+    store->identity = identity_at(store);
+}
+
+bool store_is_itself(const struct store *store)
+{
+    static const struct identity none;
+    const struct identity now = identity_at(store);
+    return memcmp(&store->identity, &none, sizeof none) == 0 ||
+           memcmp(&store->identity, &now, sizeof now) == 0;
+}
+
 /* ---- open and close ---- */
 
 struct err *store_open(struct store **out, const char *db_path, struct disk *disk)
@@ -28,6 +61,7 @@ struct err *store_open(struct store **out, const char *db_path, struct disk *dis
     store->db = mem_strdup(db_path);
     store->db[n] = '\0';
     store->disk = disk ? disk : disk_system();
+    store_identify(store);
     store->flush = true;
     store->no_tmpfile = access("/proc/self/fd", X_OK) != 0; /* without it they cannot be named */
     store->known_head = REV_NONE;

@@ -50,9 +50,20 @@ struct staged {
     bool visible; /* the head has moved over them; only the very last wait failed */
 };
 
+/* What is found at the path of a store: `format` and `uuid`, as stat(2) tells files apart. All zero
+ * where there is none of them. */
+struct identity {
+    struct {
+        dev_t dev;
+        ino_t ino;
+        struct timespec changed;
+    } files[2];
+};
+
 struct store {
     char *db; /* without a slash at the end */
     struct disk *disk;
+    struct identity identity; /* as it was opened, or as we changed it since */
     struct store_layout layout;
     atomic_bool flush;
     atomic_bool no_tmpfile;         /* the filesystem refused O_TMPFILE */
@@ -133,6 +144,13 @@ static inline bool store_flushes(struct store *store)
  * ".."; none where it is missing. */
 struct err *folder_list(struct str **names, size_t *count, const struct store *store,
                         const char *name, bool (*keep_if)(struct str entry), struct arena *arena);
+
+/* ---- posix.c ---- */
+
+/* What is at the store's path now is this store. */
+void store_identify(struct store *store);
+/* Is it still? A store that was opened to be made is always itself. */
+bool store_is_itself(const struct store *store);
 
 /* ---- body.c ---- */
 

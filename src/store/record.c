@@ -219,6 +219,8 @@ static void learn(struct store *store, enum record_kind kind, struct str bytes)
     revnum rev;
     if (kind == RECORD_MIN_UNPACKED && num_i64(&rev, str_trim(bytes)) && rev >= 0)
         store->known_unpacked = rev;
+    if (kind == RECORD_FORMAT || kind == RECORD_UUID)
+        store_identify(store);
 }
 
 struct err *record_put(struct store *store, struct record_key key, struct str bytes)

@@ -54,6 +54,8 @@ struct head {
     uint64_t next_node_id, next_copy_id; /* formats 1 and 2 */
 };
 struct err *store_head(struct head *out, struct store *store); /* reads `current` afresh */
+/* Revisions that were final are no more: their files are opened anew. */
+void store_forget(struct store *store);
 struct err *store_min_unpacked(revnum *out,
                                struct store *store); /* reads afresh; 0 without packs */
 
@@ -202,6 +204,8 @@ struct err *txn_folder_remove(struct store *store,
 /* Lock order: LEASE_TXN_CURRENT, LEASE_PACK, LEASE_WRITE. Each is a mutex of this process plus
  * flock(2) plus fcntl(2) on the FSFS lock file. */
 enum lease_kind { LEASE_TXN_CURRENT, LEASE_PACK, LEASE_WRITE, LEASE_KINDS };
+/* E_FS_GENERAL where the repository was replaced since it was opened: what we know of the old one
+ * must not be written into the new one. */
 struct err *lease_take(struct store *store, enum lease_kind kind);
 void lease_drop(struct store *store, enum lease_kind kind);
 
