@@ -90,9 +90,9 @@ told "below it all is well" "$(go open-texts "$PORT_varve" 3)" "nothing"
 # ---- memory of those who do nothing: what docs/admin.md states ------------------------------------
 again
 if nm -D "$VARVE" 2>/dev/null | grep -q __asan_init || nm "$VARVE" | grep -q "__[at]san_init"; then
-    skip "an idle connection takes at most 160 kB" "sanitizers take more"
+    skip "an idle connection takes at most 256 kB" "sanitizers take more"
 else
-    is "an idle connection takes at most 160 kB" "$(go idle-memory "$PORT_varve" "$PID_varve" 300 160 2>"$T/each")" "within the bound"
+    is "an idle connection takes at most 256 kB" "$(go idle-memory "$PORT_varve" "$PID_varve" 300 256 2>"$T/each")" "within the bound"
     sed 's/^/# /' "$T/each"
 fi
 
