@@ -44,6 +44,7 @@ printf 'pwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: %s\nmech_l
 printf secret | saslpasswd2 -p -c -f "$T/sasl/db" -u test alice || skip_all "saslpasswd2 cannot make a database"
 stop stock; stop varve
 export SASL_CONF_PATH=$T/sasl
+pardon_cyrus
 start_stock "$T/stock"; ROOT=$T/varve start varve "$VARVE" serve --max-failed-logins 0
 
 for mechanism in CRAM-MD5 SASL; do

@@ -12,10 +12,7 @@ start_varve() { ROOT=$1 start varve "$VARVE" serve --max-failed-logins 0; } # mo
 mkdir "$T/sasl"
 printf '' >"$T/tunnel" && chmod +x "$T/tunnel"
 export SASL_CONF_PATH=$T/sasl
-# Cyrus's DIGEST-MD5 fetches a cipher for each connection and does not give it back.
-echo leak:libdigestmd5.so >"$T/leaks-of-others"
-export LSAN_OPTIONS=${LSAN_OPTIONS-}:suppressions=$T/leaks-of-others:print_suppressions=0
-export ASAN_OPTIONS=${ASAN_OPTIONS-}:fast_unwind_on_malloc=0 # to see that it is its
+pardon_cyrus
 
 mechanisms() { # mechanisms NAME...: what the servers that start from now on know
     printf 'pwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: %s\nmech_list: %s\nlog_level: 0\n' \
