@@ -2,8 +2,8 @@
 /* thread.h - worker threads for what can run in parallel.
  *
  * One pool serves the process; it has one worker per core (at least two). Tasks are short (a text
- * to digest, a file to sync, a range of revisions to check) and wait for no task but
- * one that was queued before them. */
+ * to digest, a file to sync, a range of revisions to check) and wait for no task but one that was
+ * queued before them. */
 #ifndef VARVE_BASE_THREAD_H
 #define VARVE_BASE_THREAD_H
 

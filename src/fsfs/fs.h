@@ -68,7 +68,9 @@ struct fsfs_create_options {
 /* Make a new filesystem with revision 0 in DB_PATH, a new or empty folder (create.c). */
 struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options);
 
-struct err *fsfs_head(struct head *out, struct fsfs *fs); /* afresh, as store_head */
+/* Afresh, as store_head. Where it is behind what was seen before, nothing that was read before is
+ * believed any more. */
+struct err *fsfs_head(struct head *out, struct fsfs *fs);
 /* What was cached so far is found no more. */
 void fsfs_renew_cache(struct fsfs *fs);
 struct err *fsfs_youngest(revnum *out, struct fsfs *fs); /* afresh */

@@ -27,8 +27,8 @@ struct server_config {
 };
 
 /* Read the configuration of REPO, from CONFIG_FILE where that is not NULL. READ_ONLY lowers write
- * to read. The rules live as long as ARENA. Errors: E_MALFORMED_FILE, E_AUTHN_FAILED for a damaged
- * password-db, E_AUTHZ_INVALID_CONFIG for rules that cannot be read or have mistakes,
+ * to read. The rules live as long as ARENA. Errors: E_MALFORMED_FILE, E_AUTHN_FAILED for a missing
+ * or damaged password-db, E_AUTHZ_INVALID_CONFIG for rules that cannot be read or have mistakes,
  * E_BAD_CONFIG_VALUE: no repository is served with less protection than it asks for. */
 struct err *server_config_read(struct server_config *out, const struct repo *repo,
                                const char *config_file, bool read_only, struct arena *arena);

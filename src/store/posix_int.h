@@ -50,8 +50,8 @@ struct staged {
     bool visible; /* the head has moved over them; only the very last wait failed */
 };
 
-/* What is found at the path of a store: `format` and `uuid`, as stat(2) tells files apart. All zero
- * where there is none of them. */
+/* What is found at the path of a store: `format` and `uuid`, as stat(2) tells files apart (by
+ * mtime: a chmod replaces nothing). All zero where there is none of them. */
 struct identity {
     struct {
         dev_t dev;

@@ -5,6 +5,7 @@
 # servers must be told the same.
 set -u
 . "$(dirname "$0")/client-lib.sh"
+SERVE_OPTIONS="--max-failed-logins 0" # more than any user fails here
 serve_both 8 --brief
 
 configure() { # configure LINES: conf/svnserve.conf of both repositories
@@ -45,7 +46,7 @@ printf secret | saslpasswd2 -p -c -f "$T/sasl/db" -u test alice || skip_all "sas
 stop stock; stop varve
 export SASL_CONF_PATH=$T/sasl
 pardon_cyrus
-start_stock "$T/stock"; ROOT=$T/varve start varve "$VARVE" serve --max-failed-logins 0
+start_stock "$T/stock"; start_varve "$T/varve"
 
 for mechanism in CRAM-MD5 SASL; do
     use=false
@@ -110,7 +111,7 @@ for SIDE in stock varve; do
 done
 stop stock; stop varve
 ROOT=$T/stock start stock svnserve -T --config-file "$T/stock/all.conf"
-ROOT=$T/varve start varve "$VARVE" serve --max-failed-logins 0 --config-file "$T/varve/all.conf"
+start_varve "$T/varve" --config-file "$T/varve/all.conf"
 configure '[general]\nanon-access = write'
 both "one configuration for all repositories" try_names
 same_history "all that"

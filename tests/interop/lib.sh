@@ -136,7 +136,8 @@ start() {
 }
 
 start_stock() { ROOT=$1 start stock svnserve -T; }
-start_varve() { ROOT=$1 start varve "$VARVE" serve; }
+# shellcheck disable=SC2086 # $SERVE_OPTIONS: of varve's own, for all servers of a test
+start_varve() { ROOT=$1 start varve "$VARVE" serve ${SERVE_OPTIONS-} "${@:2}"; }
 
 stop() { # stop NAME
     local pid=PID_$1

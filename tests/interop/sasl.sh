@@ -8,7 +8,7 @@ set -u
 for tool in saslpasswd2 sasldblistusers2; do
     command -v $tool >/dev/null || skip_all "$tool is not installed"
 done
-start_varve() { ROOT=$1 start varve "$VARVE" serve --max-failed-logins 0; } # more than any user fails here
+SERVE_OPTIONS="--max-failed-logins 0" # more than any user fails here
 mkdir "$T/sasl"
 printf '' >"$T/tunnel" && chmod +x "$T/tunnel"
 export SASL_CONF_PATH=$T/sasl
