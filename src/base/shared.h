@@ -20,6 +20,11 @@ void shared_init(struct shared *self, size_t bytes, void (*destroy)(struct share
 void *shared_ref(void *object);              /* another reference; returns OBJECT */
 void shared_unref(void *object);             /* give one back; NULL is fine */
 void shared_free_plain(struct shared *self); /* a `destroy` for objects that are one malloc block */
+/* Where PLACE, in the block that begins at FROM, is in the copy of that block at TO. */
+static inline void *shared_place(void *to, const void *from, const void *place)
+{
+    return (char *)to + ((const char *)place - (const char *)from);
+}
 
 struct blob {
     struct shared shared;

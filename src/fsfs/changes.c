@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/changes.h"
 #include "base/num.h"
-#include "fsfs/item.h"
+#include "fsfs/index_int.h"
 #include <stdlib.h>
 
 /* ---- one entry ---- */
@@ -159,6 +159,18 @@ static struct changes *changes_new(const struct change *list, size_t n)
     return made;
 }
 
+struct changes *changes_place(void *to, const struct changes *from)
+{
+    struct changes *made = memcpy(to, from, from->shared.bytes);
+    made->list = shared_place(to, from, from->list);
+    for (size_t i = 0; i < made->n; i++) {
+        struct change *change = &made->list[i];
+        change->path.p = shared_place(to, from, change->path.p);
+        change->copyfrom_path.p = shared_place(to, from, change->copyfrom_path.p);
+    }
+    return made;
+}
+
 struct err *changes_parse(struct changes **out, size_t *used, struct str text)
 {
     enum { INLINE = 16 };
@@ -239,6 +251,23 @@ static struct err *read_list(struct changes **out, struct fsfs *fs, revnum rev)
     if (!list_is_whole(text))
         return read_long(out, fs, &place);
     size_t used;
+    return changes_parse(out, &used, text);
+}
+
+struct err *changes_read(struct changes **out, struct fsfs *fs, revnum rev)
+{
+    AUTO_ARENA(scratch);
+    struct body *body;
+    TRY(store_body(&body, fs->store, rev, scratch));
+    if (body->packed || body->size > ITEM_BLOCK)
+        return read_list(out, fs, rev);
+    char *bytes = arena_alloc(scratch, body->size);
+    struct str text;
+    size_t used;
+    TRY(body_read(body, &(struct span){0, body->size, bytes}, 1));
+    TRY(item_changes_within(&text, str_make(bytes, body->size), fs->logical, rev, scratch));
+    if (!list_is_whole(text))
+        return err_make(E_FS_CORRUPT, "changed-path list does not end");
     return changes_parse(out, &used, text);
 }
 

@@ -38,12 +38,18 @@ struct err *change_parse(struct change *out, struct str text, size_t *pos);
 /* A whole list up to its empty line (or the end of TEXT); one reference; bytes copied. *USED: bytes
  * consumed. */
 struct err *changes_parse(struct changes **out, size_t *used, struct str text);
+/* A copy of FROM in the FROM->shared.bytes bytes at TO, which is aligned for it: no shared object
+ * of its own, but a part of one. */
+struct changes *changes_place(void *to, const struct changes *from);
 /* FORMAT decides about kind and mergeinfo flag. */
 void change_format(struct buf *out, const struct change *change, int format);
 
 /* The changes of revision REV. Errors: E_FS_NO_SUCH_REVISION; E_FS_CORRUPT with the revision. */
 struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev,
                         struct arena *arena);
+/* The same, read anew, one reference for the caller; nothing is kept in the cache but blocks of
+ * packs and of large files. */
+struct err *changes_read(struct changes **out, struct fsfs *fs, revnum rev);
 /* Ask for the lists of COUNT revisions from FIRST on ahead. */
 void changes_prefetch(struct fsfs *fs, revnum first, int count);
 

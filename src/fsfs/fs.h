@@ -103,8 +103,10 @@ enum fsfs_cache_kind {
     CACHE_TEXT,            /* rev, item of the rep -> struct blob */
     CACHE_CHANGES,         /* rev -> struct changes_list */
     CACHE_REVPROPS,        /* rev -> struct props with a stamp */
-    CACHE_BLOCK,           /* body identity, block -> struct blob */
-    CACHE_L2P,             /* body identity, page */
+    CACHE_CHANGES_RUN,     /* first rev -> struct run (run.c) */
+    CACHE_REVPROPS_RUN,
+    CACHE_BLOCK, /* body identity, block -> struct blob */
+    CACHE_L2P,   /* body identity, page */
     CACHE_P2L,
     CACHE_MANIFEST,
     CACHE_BASE, /* rev, item of the rep -> struct blob: a text expanded as a delta base, its MD5 not

@@ -236,6 +236,27 @@ struct err *item_find_changes(struct item_place *out, struct fsfs *fs, revnum re
     return NULL;
 }
 
+struct err *item_changes_within(struct str *out, struct str all, bool logical, revnum rev,
+                                struct arena *arena)
+{
+    uint64_t start, end, root;
+    if (logical) {
+        struct index_footer footer;
+        TRY(index_footer_parse(&footer, all, all.n));
+        end = footer.l2p_offset;
+        TRY(l2p_parse(str_make(all.p + end, (size_t)(footer.p2l_offset - end)), rev,
+                      ITEM_INDEX_CHANGES, &start, arena));
+    } else {
+        size_t length;
+        TRY(trailer_parse(&root, &start, &length, all));
+        end = all.n - length;
+    }
+    if (start >= end)
+        return err_make(E_FS_CORRUPT, "changed-path list lies behind the data");
+    *out = str_make(all.p + start, (size_t)(end - start));
+    return NULL;
+}
+
 struct err *item_root_id(struct noderev_id *out, struct fsfs *fs, revnum rev, struct arena *arena)
 {
     *out = (struct noderev_id){.rev = rev, .item = ITEM_INDEX_ROOT, .txn.base = REV_NONE};

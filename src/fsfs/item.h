@@ -34,6 +34,11 @@ struct err *item_find_changes(struct item_place *out, struct fsfs *fs, revnum re
                               struct arena *arena);
 struct err *item_root_id(struct noderev_id *out, struct fsfs *fs, revnum rev, struct arena *arena);
 
+/* The text that begins with the changed-path list of REV, in ALL bytes of a revision file that
+ * holds nothing else; ARENA is for the way there. Pure. E_FS_CORRUPT, E_FS_INDEX_CORRUPTION. */
+struct err *item_changes_within(struct str *out, struct str all, bool logical, revnum rev,
+                                struct arena *arena);
+
 /* A view of the bytes from PLACE on, at least MIN of them (E_FS_CORRUPT where the data end before),
  * usually more: as many as lie in the cached block. Valid with the arena. */
 struct err *item_view(struct str *out, struct fsfs *fs, const struct item_place *place, size_t min,

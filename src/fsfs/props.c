@@ -216,6 +216,17 @@ struct props *props_new(const struct prop *list, size_t n)
     return made;
 }
 
+struct props *props_place(void *to, const struct props *from)
+{
+    struct props *made = memcpy(to, from, from->shared.bytes);
+    made->list = shared_place(to, from, from->list);
+    for (size_t i = 0; i < made->n; i++) {
+        made->list[i].name.p = shared_place(to, from, made->list[i].name.p);
+        made->list[i].value.p = shared_place(to, from, made->list[i].value.p);
+    }
+    return made;
+}
+
 struct err *props_parse(struct props **out, struct str text)
 {
     struct records records;

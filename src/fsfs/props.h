@@ -34,6 +34,9 @@ void hashdump_format(struct buf *out, const struct prop *list, size_t n, struct 
 /* A shared list of the dump TEXT (copied). */
 struct err *props_parse(struct props **out, struct str text);
 struct props *props_new(const struct prop *list, size_t n); /* copies; sorts */
+/* A copy of FROM in the FROM->shared.bytes bytes at TO, which is aligned for it: no shared object
+ * of its own, but a part of one. */
+struct props *props_place(void *to, const struct props *from);
 const struct str *props_get(const struct props *props,
                             struct str name); /* NULL where absent; PROPS may be NULL */
 

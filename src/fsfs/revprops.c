@@ -46,7 +46,7 @@ static int64_t shard_of(const struct fsfs *fs, revnum rev)
     return rev == 0 ? -1 : fs->shard_size ? rev / fs->shard_size : 0;
 }
 
-static struct err *view_stamp(struct record_stamp *out, struct revprop_view *view, revnum rev)
+struct err *revprop_view_stamp(struct record_stamp *out, struct revprop_view *view, revnum rev)
 {
     int64_t shard = shard_of(view->fs, rev);
     size_t slot = (size_t)(shard + 1) % VIEW_SHARDS;
@@ -92,11 +92,6 @@ static struct stamped *stamped_put(struct fsfs *fs, revnum rev, struct props *pr
     if (stamp.settled)
         cache_put(key_of(fs, rev), &entry->shared);
     return entry;
-}
-
-static bool stamps_equal(const struct record_stamp *a, const struct record_stamp *b)
-{
-    return a->a == b->a && a->b == b->b && a->c == b->c;
 }
 
 /* ---- reading ---- */
@@ -211,6 +206,11 @@ static struct err *read_props(struct props **out, struct revprop_view *view, rev
                     (long long)rev);
 }
 
+struct err *revprops_read(struct props **out, struct revprop_view *view, revnum rev)
+{
+    return read_props(out, view, rev, (struct record_stamp){.settled = false});
+}
+
 struct err *revprops_get(const struct props **out, struct fsfs *fs, revnum rev,
                          struct revprop_view *view, struct arena *arena)
 {
@@ -218,9 +218,9 @@ struct err *revprops_get(const struct props **out, struct fsfs *fs, revnum rev,
     if (!view)
         view = revprop_view_new(fs, arena);
     struct record_stamp stamp;
-    TRY(view_stamp(&stamp, view, rev));
+    TRY(revprop_view_stamp(&stamp, view, rev));
     struct stamped *entry = cache_get(key_of(fs, rev), arena);
-    if (!entry || !stamps_equal(&entry->stamp, &stamp)) {
+    if (!entry || !record_stamps_equal(&entry->stamp, &stamp)) {
         struct props *props;
         TRY(read_props(&props, view, rev, stamp));
         entry = stamped_put(fs, rev, props, stamp);
@@ -307,7 +307,7 @@ static struct err *set_one(struct fsfs *fs, revnum rev, struct str name, const s
     /* Read, not taken from the cache: the lease is held, what is on disk now is what counts. */
     struct props *props;
     struct revprop_view *view = revprop_view_new(fs, scratch);
-    TRY(read_props(&props, view, rev, (struct record_stamp){.settled = false}));
+    TRY(revprops_read(&props, view, rev));
     arena_keep(scratch, &props->shared);
     if (expected && !is_expected(props_get(props, name), *expected))
         return err_make(E_FS_PROP_BASEVALUE_MISMATCH,

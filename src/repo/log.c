@@ -6,14 +6,15 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "fsfs/item.h"
+#include "fsfs/run.h"
 #include "repo/history.h"
 #include "repo/log_int.h"
 #include <stdlib.h>
 
 enum {
-    RUN_MIN = 64,   /* revisions that are asked for ahead at first: many logs are soon left */
-    RUN_MAX = 1024, /* in the end, each run being RUN_GROWTH times as long as the one before */
-    RUN_GROWTH = 4,
+    AHEAD_MIN = 64,   /* revisions that are asked for ahead at first: many logs are soon left */
+    AHEAD_MAX = 1024, /* in the end, each time AHEAD_GROWTH times as many as before */
+    AHEAD_GROWTH = 4,
     SEARCHES_UNREDUCED = 2000, /* merged ranges; see frame_push */
 };
 
@@ -43,7 +44,7 @@ struct frame {
     revnum start; /* the oldest wanted */
     revnum at;    /* where the walk goes on; REV_NONE: nowhere */
     revnum asked; /* revisions were asked for ahead down to here */
-    int run;      /* how many at a time, see ask_ahead */
+    int ahead;    /* how many at a time, see ask_ahead */
     bool subtractive;
     struct merged_range
         *ranges; /* still to be logged below the revision returned last, from the end */
@@ -61,11 +62,12 @@ struct log_cursor {
     struct arena *step; /* of the entry returned last */
     struct arena_mark empty_step;
     struct revprop_view *view;
+    struct run_reader *runs;
     bool plain; /* everything, in sequence */
     revnum next;
     int64_t left;  /* revisions, where plain */
     int64_t asked; /* of them, what was asked for ahead */
-    int run;       /* how many at a time, see ask_ahead */
+    int ahead;     /* how many at a time, see ask_ahead */
     bool descending;
     struct frame *frame;    /* the innermost */
     int64_t depth;          /* groups that the receiver believes to be open */
@@ -197,12 +199,21 @@ static bool is_news(struct log_cursor *c, const struct log_entry *entry)
     return news;
 }
 
+static struct err *changes_of(const struct changes **out, const struct log_cursor *c, revnum rev,
+                              struct arena *arena)
+{
+    *out = run_changes(c->runs, rev, arena);
+    return *out ? NULL : changes_get(out, c->fs, rev, arena);
+}
+
 static struct err *entry_revprops(struct log_entry *entry, struct log_cursor *c,
                                   enum visibility sees)
 {
     if (!c->params.want_revprops || sees == SEES_NOTHING)
         return NULL;
-    TRY(revprops_get(&entry->revprops, c->fs, entry->rev, c->view, c->step));
+    entry->revprops = run_revprops(c->runs, entry->rev, c->step);
+    if (!entry->revprops)
+        TRY(revprops_get(&entry->revprops, c->fs, entry->rev, c->view, c->step));
     entry->revprops = visible_revprops(entry->revprops, sees, c->step);
     return NULL;
 }
@@ -246,7 +257,7 @@ static struct err *entry_changes(struct log_entry *entry, enum visibility *sees,
     if (entry->rev == 0 || !needed)
         return NULL;
     const struct changes *changes;
-    TRY(changes_get(&changes, c->fs, entry->rev, c->step));
+    TRY(changes_of(&changes, c, entry->rev, c->step));
     if (!changes_are_plain(c, changes))
         return filter_changes(entry, sees, c, changes);
     entry->changes = changes->list;
@@ -318,31 +329,31 @@ static struct err *frame_open_trails(struct log_cursor *c, struct frame *f, cons
     }
     f->at = end;
     f->asked = end + 1;
-    f->run = RUN_MIN;
+    f->ahead = AHEAD_MIN;
     return NULL;
 }
 
 /* A log that goes from REV to LAST reads every revision: hand what the first of them need to the
- * store. Returns how many. *RUN is how many it may be, and grows. No more than a shard at a time:
+ * store. Returns how many. *AHEAD is how many it may be, and grows. No more than a shard at a time:
  * then its files are read once. */
-static int64_t ask_ahead(const struct log_cursor *c, int *run, revnum rev, revnum last)
+static int64_t ask_ahead(const struct log_cursor *c, int *ahead, revnum rev, revnum last)
 {
     const bool descending = last < rev;
     const int64_t left = (descending ? rev - last : last - rev) + 1, shard = c->fs->shard_size;
-    int64_t count = left < *run ? left : *run;
+    int64_t count = left < *ahead ? left : *ahead;
     if (shard > 0) {
         const int64_t in_shard = descending ? rev % shard + 1 : shard - rev % shard;
         count = count < in_shard ? count : in_shard;
     }
     const revnum first = descending ? rev - count + 1 : rev;
-    if (*run > RUN_MIN) /* the receiver did not leave after the first run */
+    if (*ahead > AHEAD_MIN) /* the receiver did not leave after the first ones */
         packs_prefetch(c->fs, descending ? last : rev, descending ? rev : last);
     if (c->params.changed_paths || c->params.access)
-        changes_prefetch(c->fs, first, (int)count);
+        run_prefetch_changes(c->runs, first, (int)count);
     if (c->params.want_revprops)
-        revprops_prefetch(c->view, first, (int)count);
-    if (count == *run && *run < RUN_MAX)
-        *run *= RUN_GROWTH;
+        run_prefetch_revprops(c->runs, first, (int)count);
+    if (count == *ahead && *ahead < AHEAD_MAX)
+        *ahead *= AHEAD_GROWTH;
     return count;
 }
 
@@ -350,7 +361,7 @@ static void frame_ask_ahead(const struct log_cursor *c, struct frame *f, revnum 
 {
     const bool is_root = f->trail_count == 1 && f->trails[0].path.n == 1;
     if (is_root && rev >= f->start && rev < f->asked)
-        f->asked = rev - ask_ahead(c, &f->run, rev, f->start) + 1;
+        f->asked = rev - ask_ahead(c, &f->ahead, rev, f->start) + 1;
 }
 
 /* The next revision in which one of the paths changed; REV_NONE at the end. The trails then stand
@@ -382,13 +393,16 @@ static struct err *frame_merges(struct merged_range **ranges, size_t *n, const s
                                 struct frame *f, revnum rev, struct arena *arena)
 {
     *n = 0;
-    if (!c->params.merged)
+    if (!c->params.merged || rev == 0)
         return NULL;
     arena_rewind(f->merges, f->empty_merges);
     struct str *paths = arena_array(f->merges, f->trail_count, sizeof *paths);
     for (size_t i = 0; i < f->trail_count; i++)
         paths[i] = f->trails[i].path;
-    return merges_of_revision(ranges, n, c->fs, paths, f->trail_count, rev, f->merges, arena);
+    const struct changes *changes;
+    TRY(changes_of(&changes, c, rev, f->merges));
+    return merges_of_revision(ranges, n, c->fs, changes, paths, f->trail_count, rev, f->merges,
+                              arena);
 }
 
 static struct err *frame_next(revnum *rev, const struct log_cursor *c, struct frame *f)
@@ -627,7 +641,7 @@ static struct err *next_plain(bool *more, struct log_entry *entry, struct log_cu
     revnum rev = c->next;
     int step = c->descending ? -1 : 1;
     if (c->asked == 0)
-        c->asked = ask_ahead(c, &c->run, rev, rev + step * (c->left - 1));
+        c->asked = ask_ahead(c, &c->ahead, rev, rev + step * (c->left - 1));
     c->next += step;
     c->left--;
     c->asked--;
@@ -647,7 +661,7 @@ static struct err *open_plain(struct log_cursor *c)
     if (!access_allowed(c->params.access, S("/"), ACCESS_READ, false))
         return unreadable_error();
     c->plain = true;
-    c->run = RUN_MIN;
+    c->ahead = AHEAD_MIN;
     c->next = c->params.start;
     c->left =
         (c->descending ? c->params.start - c->params.end : c->params.end - c->params.start) + 1;
@@ -703,6 +717,7 @@ struct err *log_cursor_open(struct log_cursor **out, struct fsfs *fs,
         paths[i] = arena_str(arena, params->paths[i]);
     c->params.paths = paths;
     c->view = revprop_view_new(fs, arena);
+    c->runs = run_reader_new(fs, c->view, arena);
     c->descending = params->start >= params->end;
     bool everything =
         params->path_count == 0 || (params->path_count == 1 && str_eq(paths[0], S("/")));

@@ -3,6 +3,7 @@
 #ifndef VARVE_REPO_LOG_INT_H
 #define VARVE_REPO_LOG_INT_H
 
+#include "fsfs/changes.h"
 #include "repo/mergeinfo.h"
 #include "repo/visibility.h"
 
@@ -15,11 +16,13 @@ struct merged_range {
     bool reverse;
 };
 
-/* What revision REV merged into PATHS (where they are in it) or what is below them, as the change
- * of svn:mergeinfo, own and inherited; oldest range first. Mergeinfo that cannot be parsed merges
- * nothing. SCRATCH holds what is needed on the way, ARENA the result. */
+/* What revision REV, of which CHANGES is the list, merged into PATHS (where they are in it) or what
+ * is below them, as the change of svn:mergeinfo, own and inherited; oldest range first. Mergeinfo
+ * that cannot be parsed merges nothing. SCRATCH holds what is needed on the way, ARENA the result.
+ */
 struct err *merges_of_revision(struct merged_range **out, size_t *n, struct fsfs *fs,
-                               const struct str *paths, size_t path_count, revnum rev,
-                               struct arena *scratch, struct arena *arena);
+                               const struct changes *changes, const struct str *paths,
+                               size_t path_count, revnum rev, struct arena *scratch,
+                               struct arena *arena);
 
 #endif

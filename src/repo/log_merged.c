@@ -108,10 +108,8 @@ static struct err *compare_change(struct merges *m, const struct change *change)
     return NULL;
 }
 
-static struct err *compare_changes(struct merges *m)
+static struct err *compare_changes(struct merges *m, const struct changes *changes)
 {
-    const struct changes *changes;
-    TRY(changes_get(&changes, m->fs, m->rev, m->arena));
     size_t candidates = 0;
     for (size_t i = 0; i < changes->n; i++) {
         const struct change *change = &changes->list[i];
@@ -316,15 +314,16 @@ static int range_order(const void *a, const void *b)
 }
 
 struct err *merges_of_revision(struct merged_range **out, size_t *n, struct fsfs *fs,
-                               const struct str *paths, size_t path_count, revnum rev,
-                               struct arena *scratch, struct arena *arena)
+                               const struct changes *changes, const struct str *paths,
+                               size_t path_count, revnum rev, struct arena *scratch,
+                               struct arena *arena)
 {
     *n = 0;
-    if (rev == 0 || path_count == 0)
+    if (path_count == 0)
         return NULL;
     struct merges m = {.fs = fs, .rev = rev, .arena = scratch};
     TRY(tree_of_rev(&m.tree, fs, rev));
-    TRY(compare_changes(&m));
+    TRY(compare_changes(&m, changes));
     if (m.bad || !m.delta_count)
         return NULL;
     TRY(compare_paths(&m, paths, path_count));

@@ -407,6 +407,11 @@ static bool is_settled(const struct timespec *changed)
            (now.tv_sec - changed->tv_sec == GRAIN_SECONDS && now.tv_nsec >= changed->tv_nsec);
 }
 
+bool record_stamps_equal(const struct record_stamp *a, const struct record_stamp *b)
+{
+    return a->a == b->a && a->b == b->b && a->c == b->c;
+}
+
 struct err *record_place_stamp(struct record_stamp *out, struct store *store, struct record_key key)
 {
     struct name record, folder;

@@ -194,6 +194,7 @@ struct record_stamp {
     uint64_t a, b, c;
     bool settled;
 };
+bool record_stamps_equal(const struct record_stamp *a, const struct record_stamp *b);
 struct err *record_place_stamp(struct record_stamp *out, struct store *store,
                                struct record_key key);
 struct err *txn_folder_remove(struct store *store,

@@ -67,77 +67,114 @@ static bool is_among_others(const struct wanted *w, struct str name)
     return false;
 }
 
-static struct err *send_change(struct conn *conn, const struct change *change)
+/* Entries are put together in TEXT, of which what has come to PIECE bytes is written. */
+enum { PIECE = 32 << 10 };
+
+static struct err *write_text(struct conn *conn, struct buf *text)
+{
+    struct err *err = conn_write_str(conn, buf_view(text));
+    buf_clear(text);
+    return err;
+}
+
+static void add_change(struct buf *text, const struct change *change)
 {
     static const struct str actions[] = {[CHANGE_ADD] = S("A "),
                                          [CHANGE_DELETE] = S("D "),
                                          [CHANGE_REPLACE] = S("R "),
                                          [CHANGE_MODIFY] = S("M ")};
-    TRY(wire_open(conn));
-    TRY(wire_str(conn, change->path));
-    TRY(wire_raw(conn, actions[change->action]));
-    TRY(wire_open(conn));
+    enum { ROOM = 3 * WIRE_ROOM + sizeof "( A ( ) ( 7:unknown false false ) ) " };
+    buf_reserve(text, change->path.n + change->copyfrom_path.n + ROOM);
+    char *at = text->p + text->n;
+    at = wire_put(at, S("( "));
+    at = wire_put_str(at, change->path);
+    at = wire_put(at, actions[change->action]);
+    at = wire_put(at, S("( "));
     if (change->copyfrom_rev != REV_NONE) {
-        TRY(wire_str(conn, change->copyfrom_path));
-        TRY(wire_number(conn, (uint64_t)change->copyfrom_rev));
+        at = wire_put_str(at, change->copyfrom_path);
+        at = wire_put_number(at, (uint64_t)change->copyfrom_rev);
     }
-    TRY(wire_raw(conn, S(") ( ")));
-    TRY(wire_str(conn, node_kind_word(change->kind)));
-    TRY(wire_bool(conn, change->text_changed));
-    TRY(wire_bool(conn, change->props_changed));
-    return wire_raw(conn, S(") ) "));
+    at = wire_put(at, S(") ( "));
+    at = wire_put_str(at, node_kind_word(change->kind));
+    at = wire_put_bool(at, change->text_changed);
+    at = wire_put_bool(at, change->props_changed);
+    at = wire_put(at, S(") ) "));
+    text->n = (size_t)(at - text->p);
 }
 
-static struct err *send_own_prop(struct conn *conn, bool wanted, const struct props *props,
-                                 struct str name)
+static void add_number(struct buf *text, uint64_t n)
+{
+    buf_reserve(text, WIRE_ROOM);
+    text->n = (size_t)(wire_put_number(text->p + text->n, n) - text->p);
+}
+
+static void add_str(struct buf *text, struct str s)
+{
+    buf_reserve(text, s.n + WIRE_ROOM);
+    text->n = (size_t)(wire_put_str(text->p + text->n, s) - text->p);
+}
+
+static void add_bool(struct buf *text, bool value)
+{
+    buf_str(text, value ? S("true ") : S("false "));
+}
+
+static void add_own_prop(struct buf *text, bool wanted, const struct props *props, struct str name)
 {
     const struct str *value = wanted && props ? props_get(props, name) : NULL;
-    return wire_opt_str(conn, value ? *value : (struct str){0});
+    buf_cstr(text, "( ");
+    if (value)
+        add_str(text, *value);
+    buf_cstr(text, ") ");
 }
 
-static struct err *send_other_props(struct conn *conn, const struct wanted *w,
-                                    const struct props *props)
+static void add_other_props(struct buf *text, const struct wanted *w, const struct props *props)
 {
     size_t count = 0;
     bool any = props && (w->all || w->other_count);
     for (size_t i = 0; any && i < props->n; i++)
         count += is_among_others(w, props->list[i].name);
-    TRY(wire_number(conn, count));
-    TRY(wire_open(conn));
+    add_number(text, count);
+    buf_cstr(text, "( ");
     for (size_t i = 0; count && i < props->n; i++) {
         if (is_among_others(w, props->list[i].name)) {
-            TRY(wire_open(conn));
-            TRY(wire_str(conn, props->list[i].name));
-            TRY(wire_str(conn, props->list[i].value));
-            TRY(wire_close(conn));
+            buf_cstr(text, "( ");
+            add_str(text, props->list[i].name);
+            add_str(text, props->list[i].value);
+            buf_cstr(text, ") ");
         }
     }
-    return wire_close(conn);
+    buf_cstr(text, ") ");
 }
 
-static struct err *send_entry(struct conn *conn, const struct wanted *w,
+static struct err *send_entry(struct conn *conn, struct buf *text, const struct wanted *w,
                               const struct log_entry *entry)
 {
     bool end_of_group = entry->rev == REV_NONE;
-    TRY(wire_raw(conn, S("( ( ")));
-    for (size_t i = 0; i < entry->change_count; i++)
-        TRY(send_change(conn, &entry->changes[i]));
-    TRY(wire_close(conn));
-    TRY(wire_number(conn, end_of_group ? 0 : (uint64_t)entry->rev));
-    TRY(send_own_prop(conn, w->author, entry->revprops, S("svn:author")));
-    TRY(send_own_prop(conn, w->date, entry->revprops, S("svn:date")));
-    TRY(send_own_prop(conn, w->message, entry->revprops, S("svn:log")));
-    TRY(wire_bool(conn, entry->has_children));
-    TRY(wire_bool(conn, end_of_group));
-    TRY(send_other_props(conn, w, entry->revprops));
-    TRY(wire_bool(conn, entry->subtractive));
-    return wire_close(conn);
+    buf_cstr(text, "( ( ");
+    for (size_t i = 0; i < entry->change_count; i++) {
+        add_change(text, &entry->changes[i]);
+        if (text->n >= PIECE)
+            TRY(write_text(conn, text));
+    }
+    buf_cstr(text, ") ");
+    add_number(text, end_of_group ? 0 : (uint64_t)entry->rev);
+    add_own_prop(text, w->author, entry->revprops, S("svn:author"));
+    add_own_prop(text, w->date, entry->revprops, S("svn:date"));
+    add_own_prop(text, w->message, entry->revprops, S("svn:log"));
+    add_bool(text, entry->has_children);
+    add_bool(text, end_of_group);
+    add_other_props(text, w, entry->revprops);
+    add_bool(text, entry->subtractive);
+    buf_cstr(text, ") ");
+    return text->n >= PIECE ? write_text(conn, text) : NULL;
 }
 
 static struct err *send_log(struct session *s, const struct log_params *params,
                             const struct wanted *w)
 {
     struct log_cursor *cursor;
+    AUTO_BUF(text);
     TRY(log_cursor_open(&cursor, s->fs, params));
     struct err *err;
     for (;;) {
@@ -146,12 +183,15 @@ static struct err *send_log(struct session *s, const struct log_params *params,
         err = log_cursor_next(&more, &entry, cursor);
         if (err || !more)
             break;
-        err = send_entry(s->conn, w, &entry);
+        err = send_entry(s->conn, &text, w, &entry);
         if (err)
             break;
     }
     log_cursor_close(cursor);
-    return err;
+    struct err *unsent = write_text(s->conn, &text); /* entries before an error are sent */
+    if (err)
+        err_free(unsent);
+    return err ? err : unsent;
 }
 
 static void log_request(struct session *s, const struct log_params *params, const struct wanted *w)

@@ -10,6 +10,7 @@
 #define VARVE_SVN_WIRE_H
 
 #include "base/arena.h"
+#include "base/num.h"
 #include "fsfs/props.h"
 #include "fsfs/types.h"
 #include "svn/conn.h"
@@ -85,6 +86,38 @@ struct err *wire_opt_rev(struct conn *conn, revnum rev);   /* "( ) " for REV_NON
 struct err *wire_props(struct conn *conn, const struct prop *list,
                        size_t n); /* ( ( name value )... ); values not NULL */
 struct err *wire_raw(struct conn *conn, struct str ready); /* bytes that are items already */
+
+/* ---- writing into memory ----
+ *
+ * An answer of very many small items is put together in memory first and written in large pieces:
+ * each write costs more than such an item. TO has room for the item; they return its end. */
+enum {
+    WIRE_ROOM = NUM_U64_MAX + 2
+}; /* bytes of a number or word, or of a string besides its own */
+static inline char *wire_put(char *to, struct str ready)
+{
+    if (ready.n)
+        memcpy(to, ready.p, ready.n);
+    return to + ready.n;
+}
+static inline char *wire_put_number(char *to, uint64_t n)
+{
+    to += num_to_dec(to, n);
+    *to++ = ' ';
+    return to;
+}
+static inline char *wire_put_str(char *to, struct str s)
+{
+    to += num_to_dec(to, s.n);
+    *to++ = ':';
+    to = wire_put(to, s);
+    *to++ = ' ';
+    return to;
+}
+static inline char *wire_put_bool(char *to, bool value)
+{
+    return value ? wire_put(to, S("true ")) : wire_put(to, S("false "));
+}
 
 /* "( success ( " ... ") ) ". What is written between is held back (conn_hold) until the end. */
 struct err *wire_begin_success(struct conn *conn);

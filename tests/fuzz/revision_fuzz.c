@@ -96,15 +96,27 @@ static void read_node(struct fsfs *fs, const struct noderev *nr, int depth, stru
     }
 }
 
+/* Both ways to a revision's changed paths must come to the same. */
+static void read_changes(struct fsfs *fs, struct arena *arena)
+{
+    const struct changes *kept;
+    struct changes *read;
+    const bool is_kept = is_ok(changes_get(&kept, fs, 1, arena));
+    const bool is_read = is_ok(changes_read(&read, fs, 1));
+    if (is_kept != is_read || (is_read && kept->n != read->n))
+        abort();
+    if (is_read)
+        shared_unref(read);
+}
+
 static void read_all(struct fsfs *fs)
 {
     AUTO_ARENA(arena);
     const struct noderev *root;
-    const struct changes *changes;
     struct body *body;
     struct p2l_entry *entries;
     size_t n;
-    is_ok(changes_get(&changes, fs, 1, arena));
+    read_changes(fs, arena);
     if (is_ok(noderev_root(&root, fs, 1, arena)))
         read_node(fs, root, 0, arena);
     if (!fs->logical)

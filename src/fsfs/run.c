@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fsfs/run.h"
+#include "fsfs/revprops_int.h"
+#include <stdalign.h>
+#include <stdlib.h>
+
+/* One block:  [struct run][the lists, each aligned, the youngest first: as most logs go] */
+struct run {
+    struct shared shared;
+    revnum first;
+    struct record_stamp stamp;     /* of properties: what they were read under */
+    const void *lists[RUN_LENGTH]; /* NULL: not in it */
+};
+
+enum { CHANGES, REVPROPS, KINDS };
+static const uint32_t cache_kinds[KINDS] = {CACHE_CHANGES_RUN, CACHE_REVPROPS_RUN};
+
+struct run_reader {
+    struct fsfs *fs;
+    struct revprop_view *view;
+    struct {
+        struct run *run; /* used last, a reference; NULL at first */
+        revnum last;     /* asked for */
+        revnum missing;  /* the run that begins here is not at hand; REV_NONE: none such is known */
+        int64_t score;   /* see asks_often */
+    } of[KINDS];
+};
+
+static void reader_free(void *arg)
+{
+    struct run_reader *reader = arg;
+    for (int kind = 0; kind < KINDS; kind++)
+        shared_unref(reader->of[kind].run);
+}
+
+struct run_reader *run_reader_new(struct fsfs *fs, struct revprop_view *view, struct arena *arena)
+{
+    struct run_reader *reader = ARENA_NEW(arena, struct run_reader);
+    *reader = (struct run_reader){.fs = fs, .view = view};
+    for (int kind = 0; kind < KINDS; kind++)
+        reader->of[kind].missing = REV_NONE;
+    arena_on_free(arena, reader_free, reader);
+    return reader;
+}
+
+/* ---- where runs begin and end ---- */
+
+/* The first revision of the run that REV belongs to; *END is the one behind its last. */
+static revnum run_bounds(revnum *end, const struct fsfs *fs, revnum rev)
+{
+    const revnum shard = fs->shard_size ? rev / fs->shard_size * fs->shard_size : 0;
+    const revnum first = shard + (rev - shard) / RUN_LENGTH * RUN_LENGTH;
+    *end = first + RUN_LENGTH;
+    if (fs->shard_size && *end > shard + fs->shard_size)
+        *end = shard + fs->shard_size;
+    return first;
+}
+
+/* ---- making one ---- */
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+}
+
+static struct err *read_single(struct shared **out, struct run_reader *reader, int kind, revnum rev)
+{
+    if (kind == CHANGES) {
+        struct changes *changes;
+        TRY(changes_read(&changes, reader->fs, rev));
+        *out = &changes->shared;
+    } else {
+        struct props *props;
+        TRY(revprops_read(&props, reader->view, rev));
+        *out = &props->shared;
+    }
+    return NULL;
+}
+
+static struct run *run_of(struct shared *const *singles, size_t n, int kind)
+{
+    size_t bytes = aligned(sizeof(struct run));
+    for (size_t i = 0; i < n; i++)
+        bytes += singles[i] ? aligned(singles[i]->bytes) : 0;
+    struct run *run = mem_zalloc(bytes);
+    shared_init(&run->shared, bytes, shared_free_plain);
+    char *to = (char *)run + aligned(sizeof *run);
+    for (size_t i = n; i-- > 0;) {
+        if (!singles[i])
+            continue;
+        run->lists[i] = kind == CHANGES ? (void *)changes_place(to, (struct changes *)singles[i])
+                                        : (void *)props_place(to, (struct props *)singles[i]);
+        to += aligned(singles[i]->bytes);
+    }
+    return run;
+}
+
+static struct run *run_make(struct run_reader *reader, int kind, revnum first, revnum end)
+{
+    struct shared *singles[RUN_LENGTH] = {0};
+    for (revnum rev = first ? first : 1; rev < end; rev++) {
+        struct shared *single;
+        struct err *err = read_single(&single, reader, kind, rev);
+        if (err) /* who asks for it will meet it */
+            err_free(err);
+        else if (single->bytes > RUN_BYTES)
+            shared_unref(single);
+        else
+            singles[rev - first] = single;
+    }
+    struct run *run = run_of(singles, (size_t)(end - first), kind);
+    run->first = first;
+    for (int i = 0; i < RUN_LENGTH; i++)
+        shared_unref(singles[i]);
+    return run;
+}
+
+/* ---- finding one ---- */
+
+/* The run of REV, at hand and up to date under STAMP, with a reference; or NULL. */
+static struct run *run_find(const struct run_reader *reader, int kind, revnum first,
+                            const struct record_stamp *stamp)
+{
+    AUTO_ARENA(scratch);
+    struct run *run =
+        cache_get(fsfs_cache_key(reader->fs, cache_kinds[kind], (uint64_t)first, 0), scratch);
+    return run && record_stamps_equal(&run->stamp, stamp) ? shared_ref(run) : NULL;
+}
+
+/* What properties from FIRST to END must be stamped with; false where that cannot be told or would
+ * not tell them from later ones. Changed paths never change: their stamp is always the same. */
+static bool stamp_of(struct record_stamp *out, const struct run_reader *reader, int kind,
+                     revnum first)
+{
+    *out = (struct record_stamp){.settled = true};
+    if (kind == CHANGES)
+        return true;
+    struct err *err = revprop_view_stamp(out, reader->view, first ? first : 1);
+    if (!err)
+        return out->settled;
+    err_free(err);
+    return false;
+}
+
+/* A revision that is asked for scores 1, each that is left out on the way to it takes 1 away: where
+ * there are more of those than of the others, a run would be read for little. */
+static bool asks_often(struct run_reader *reader, int kind, revnum rev)
+{
+    const int64_t before = reader->of[kind].score, step = rev - reader->of[kind].last;
+    int64_t score = before + 2 - (step < 0 ? -step : step);
+    score = step == 0 ? before : score < 0 ? 0 : score > RUN_LENGTH ? RUN_LENGTH : score;
+    reader->of[kind].score = score;
+    reader->of[kind].last = rev;
+    return score >= RUN_LENGTH / 2;
+}
+
+/* Have the reader hold the run from FIRST to END; false where there is none. */
+static bool run_load(struct run_reader *reader, int kind, revnum first, revnum end, bool make,
+                     struct arena *arena)
+{
+    struct record_stamp stamp;
+    if (!make && reader->of[kind].missing == first)
+        return false;
+    reader->of[kind].missing = first;
+    if (reader->fs->seen_youngest < end - 1 || !stamp_of(&stamp, reader, kind, first))
+        return false;
+    struct run *run = run_find(reader, kind, first, &stamp);
+    if (!run && make) {
+        run = run_make(reader, kind, first, end);
+        run->stamp = stamp;
+        cache_put(fsfs_cache_key(reader->fs, cache_kinds[kind], (uint64_t)first, 0), &run->shared);
+    }
+    if (!run)
+        return false;
+    if (reader->of[kind].run) /* lists of it may still be in use */
+        arena_keep(arena, &reader->of[kind].run->shared);
+    reader->of[kind].run = run;
+    reader->of[kind].missing = REV_NONE;
+    return true;
+}
+
+static const void *run_list(struct run_reader *reader, int kind, revnum rev, struct arena *arena)
+{
+    revnum end, first = run_bounds(&end, reader->fs, rev);
+    const struct run *run = reader->of[kind].run;
+    const bool make = asks_often(reader, kind, rev);
+    if (!(run && run->first == first) && !run_load(reader, kind, first, end, make, arena))
+        return NULL;
+    return reader->of[kind].run->lists[rev - first];
+}
+
+const struct changes *run_changes(struct run_reader *reader, revnum rev, struct arena *arena)
+{
+    return run_list(reader, CHANGES, rev, arena);
+}
+
+const struct props *run_revprops(struct run_reader *reader, revnum rev, struct arena *arena)
+{
+    return run_list(reader, REVPROPS, rev, arena);
+}
+
+/* ---- asking ahead ---- */
+
+static void prefetch_singles(struct run_reader *reader, int kind, revnum first, revnum end)
+{
+    if (first == end)
+        return;
+    if (kind == CHANGES)
+        changes_prefetch(reader->fs, first, (int)(end - first));
+    else
+        revprops_prefetch(reader->view, first, (int)(end - first));
+}
+
+static bool is_at_hand(const struct run_reader *reader, int kind, revnum first)
+{
+    struct record_stamp stamp;
+    if (!stamp_of(&stamp, reader, kind, first))
+        return false;
+    struct run *run = run_find(reader, kind, first, &stamp);
+    shared_unref(run);
+    return run;
+}
+
+/* What is missing is asked for in pieces as large as there are, in ascending order: that of the
+ * disk. */
+static void prefetch(struct run_reader *reader, int kind, revnum first, int count)
+{
+    const revnum last = first + count;
+    revnum missing = first; /* from here to where we are nothing is at hand */
+    for (revnum rev = first, end; rev < last; rev = end) {
+        const revnum start = run_bounds(&end, reader->fs, rev);
+        if (is_at_hand(reader, kind, start)) {
+            prefetch_singles(reader, kind, missing, rev);
+            missing = end < last ? end : last;
+        }
+    }
+    prefetch_singles(reader, kind, missing, last);
+}
+
+void run_prefetch_changes(struct run_reader *reader, revnum first, int count)
+{
+    prefetch(reader, CHANGES, first, count);
+}
+
+void run_prefetch_revprops(struct run_reader *reader, revnum first, int count)
+{
+    prefetch(reader, REVPROPS, first, count);
+}
