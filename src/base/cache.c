@@ -2,7 +2,8 @@
 /* S3-FIFO (Yang et al., SOSP 2023), per shard: new objects enter a small queue; what is asked for
  * while it is there moves to the main queue, the rest leaves and only its fingerprint stays behind.
  * Who comes back while the fingerprint is known enters the main queue at once. A scan thus passes
- * through a tenth of the memory.
+ * through a tenth of the memory. Bytes of files have a smaller queue of their own, which is never
+ * longer than its share.
  *
  *           put ──> [ small, 10 % ] ──asked for──> [ main, 90 % ] ──not asked for──> out
  *                        │ not asked for             ^ └──asked for: once more round
@@ -21,6 +22,7 @@ enum {
     SHARDS = 16,
     FIRST_BUCKETS = 256,
     SMALL_SHARE = 10,   /* the small queue holds a tenth of a shard's bytes */
+    BYTES_SHARE = 16,   /* that of file bytes a sixteenth */
     LARGEST_SHARE = 4,  /* an object may be a quarter of a shard */
     ASKED_MAX = 3,      /* counting further would keep yesterday's favourites too long */
     GHOST_BYTES = 1024, /* one fingerprint for so many bytes of limit */
@@ -34,7 +36,7 @@ struct entry {
     struct entry *newer, *older; /* in its queue */
     size_t bytes;
     uint8_t asked;
-    bool in_main;
+    enum place { BYTES, SMALL, MAIN, PLACES } place;
 };
 
 struct queue {
@@ -46,7 +48,7 @@ struct shard {
     alignas(64) pthread_mutex_t mutex;
     struct entry **buckets;
     size_t bucket_count, count;
-    struct queue small, main;
+    struct queue queues[PLACES];
     uint32_t *ghost; /* fingerprints; a slot is taken over by whoever hashes to it */
     size_t ghost_count;
     size_t limit;
@@ -148,7 +150,7 @@ static void entry_remove(struct shard *shard, struct entry **at, struct entry **
 {
     struct entry *entry = *at;
     *at = entry->chain;
-    queue_remove(entry->in_main ? &shard->main : &shard->small, entry);
+    queue_remove(&shard->queues[entry->place], entry);
     shard->count--;
     entry->chain = *gone;
     *gone = entry;
@@ -165,30 +167,54 @@ static uint32_t ghost_print(uint64_t hash)
     return (uint32_t)(hash >> 28) | 1;
 }
 
-/* Let the oldest of one queue go, or give it another round. */
-static void evict_one(struct shard *shard, struct entry **gone)
+static bool is_full(const struct shard *shard, enum place place, size_t share)
 {
-    bool small_full = shard->small.bytes > shard->limit / SMALL_SHARE || !shard->main.oldest;
-    struct entry *entry =
-        small_full && shard->small.oldest ? shard->small.oldest : shard->main.oldest;
-    struct queue *queue = entry->in_main ? &shard->main : &shard->small;
-    if (entry->asked > !entry->in_main) { /* in the small queue once is not enough */
-        queue_remove(queue, entry);
-        entry->asked = entry->in_main ? entry->asked - 1 : 0;
-        entry->in_main = true;
-        queue_push(&shard->main, entry);
+    return shard->queues[place].bytes > shard->limit / share;
+}
+
+/* Whose oldest goes where there is no room. */
+static enum place place_to_shorten(const struct shard *shard)
+{
+    if (is_full(shard, BYTES, BYTES_SHARE))
+        return BYTES;
+    if (is_full(shard, SMALL, SMALL_SHARE))
+        return SMALL;
+    return shard->queues[MAIN].oldest ? MAIN : shard->queues[SMALL].oldest ? SMALL : BYTES;
+}
+
+/* Let the oldest of one queue go, or give it another round. Once may be chance where an object is
+ * new; who comes by bytes of a file asks for them a few times in a row. */
+static void evict_from(struct shard *shard, enum place place, struct entry **gone)
+{
+    static const uint8_t asked_enough[PLACES] = {[BYTES] = 3, [SMALL] = 2, [MAIN] = 1};
+    struct entry *entry = shard->queues[place].oldest;
+    if (entry->asked >= asked_enough[place]) {
+        queue_remove(&shard->queues[place], entry);
+        entry->asked = place == MAIN ? entry->asked - 1 : 0;
+        entry->place = MAIN;
+        queue_push(&shard->queues[MAIN], entry);
         return;
     }
-    if (!entry->in_main)
+    if (place != MAIN)
         *ghost_slot(shard, entry->hash) = ghost_print(entry->hash);
     entry_remove(shard, entry_find(shard, entry->key, entry->hash), gone);
     shard->evictions++;
 }
 
+static size_t bytes_used(const struct shard *shard)
+{
+    size_t bytes = 0;
+    for (int place = 0; place < PLACES; place++)
+        bytes += shard->queues[place].bytes;
+    return bytes;
+}
+
 static void make_room(struct shard *shard, size_t bytes, struct entry **gone)
 {
-    while (shard->count && shard->small.bytes + shard->main.bytes + bytes > shard->limit)
-        evict_one(shard, gone);
+    while (is_full(shard, BYTES, BYTES_SHARE))
+        evict_from(shard, BYTES, gone);
+    while (shard->count && bytes_used(shard) + bytes > shard->limit)
+        evict_from(shard, place_to_shorten(shard), gone);
 }
 
 static void buckets_grow(struct shard *shard)
@@ -235,23 +261,25 @@ void *cache_get(struct cache_key key, struct arena *arena)
     return object ? arena_keep(arena, object) : NULL;
 }
 
-void cache_put(struct cache_key key, struct shared *object)
+static void put(struct cache_key key, struct shared *object, enum place place)
 {
     uint64_t hash = key_hash(key);
     struct entry *entry = mem_alloc(sizeof *entry), *gone = NULL;
-    *entry = (struct entry){.key = key, .hash = hash, .bytes = object->bytes + sizeof *entry};
+    *entry = (struct entry){
+        .key = key, .hash = hash, .bytes = object->bytes + sizeof *entry, .place = place};
     struct shard *shard = shard_lock(hash);
     struct entry **at = entry_find(shard, key, hash);
     if (*at) {
         entry->asked = (*at)->asked;
-        entry->in_main = (*at)->in_main;
+        entry->place = (*at)->place;
         entry_remove(shard, at, &gone);
     }
     if (entry->bytes <= shard->limit / LARGEST_SHARE) {
         make_room(shard, entry->bytes, &gone);
         entry->object = shared_ref(object);
-        entry->in_main |= *ghost_slot(shard, hash) == ghost_print(hash);
-        queue_push(entry->in_main ? &shard->main : &shard->small, entry);
+        if (*ghost_slot(shard, hash) == ghost_print(hash))
+            entry->place = MAIN;
+        queue_push(&shard->queues[entry->place], entry);
         if (++shard->count > shard->bucket_count)
             buckets_grow(shard);
         struct entry **bucket = &shard->buckets[hash & (shard->bucket_count - 1)];
@@ -263,6 +291,16 @@ void cache_put(struct cache_key key, struct shared *object)
     pthread_mutex_unlock(&shard->mutex);
     free(entry);
     gone_free(gone);
+}
+
+void cache_put(struct cache_key key, struct shared *object)
+{
+    put(key, object, SMALL);
+}
+
+void cache_put_bytes(struct cache_key key, struct shared *object)
+{
+    put(key, object, BYTES);
 }
 
 void cache_remove(struct cache_key key)
@@ -313,7 +351,7 @@ void cache_stats(struct cache_stats *out)
         out->misses += shard->misses;
         out->puts += shard->puts;
         out->evictions += shard->evictions;
-        out->bytes += shard->small.bytes + shard->main.bytes;
+        out->bytes += bytes_used(shard);
         out->objects += shard->count;
         pthread_mutex_unlock(&shard->mutex);
     }

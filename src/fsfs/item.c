@@ -30,7 +30,7 @@ static struct err *block_get(const struct blob **out, struct fsfs *fs, struct bo
         shared_unref(block);
         return err;
     }
-    cache_put(key, &block->shared);
+    cache_put_bytes(key, &block->shared);
     *out = arena_keep(arena, &block->shared);
     return NULL;
 }

@@ -25,6 +25,14 @@ static void put_bytes(uint64_t n, size_t size)
     shared_unref(blob);
 }
 
+/* N as bytes of a file. */
+static void put_block(uint64_t n, size_t size)
+{
+    struct blob *blob = blob_new(size);
+    cache_put_bytes(key_of(n), &blob->shared);
+    shared_unref(blob);
+}
+
 static bool has(uint64_t n)
 {
     AUTO_ARENA(a);
@@ -85,7 +93,7 @@ static void the_limit_is_never_passed(void **state)
 {
     struct cache_stats stats;
     for (uint64_t n = 0; n < 5000; n++) {
-        put_bytes(n, 1000 + n % 7 * 3000);
+        (n % 5 ? put_bytes : put_block)(n, 1000 + n % 7 * 3000);
         if (n % 3 == 0)
             has(n / 2);
         cache_stats(&stats);
@@ -142,6 +150,27 @@ static void who_comes_back_soon_stays(void **state)
             put_bytes(next++, SIZE);
     }
     assert_true(has(1));
+}
+
+static void bytes_of_files_stay_only_where_they_are_asked_for_again_and_again(void **state)
+{
+    enum { BLOCKS = 400, SIZE = 10000, OFTEN = 10 };
+    struct cache_stats stats;
+    put_bytes(BLOCKS, SIZE); /* no such bytes, and not asked for */
+    for (uint64_t n = 0; n < BLOCKS; n++) { /* 4 MB, which there would be room for */
+        put_block(n, SIZE);
+        has(n);
+        has(n);
+        if (n < OFTEN)
+            has(n);
+    }
+    cache_stats(&stats);
+    assert_in_range(stats.bytes, MIB / 2, 16 * MIB / 16 + (OFTEN + 1 + 16) * (SIZE + 200));
+    for (uint64_t n = 0; n < OFTEN; n++)
+        assert_true(has(n));
+    assert_true(has(BLOCKS));
+    assert_true(has(BLOCKS - 1));
+    assert_false(has(OFTEN));
 }
 
 static void names_have_one_number_each(void **state)
@@ -208,6 +237,8 @@ int main(void)
         cmocka_unit_test_setup(what_is_too_large_is_declined, set_up),
         cmocka_unit_test_setup(what_is_asked_for_survives_a_scan, set_up),
         cmocka_unit_test_setup(who_comes_back_soon_stays, set_up),
+        cmocka_unit_test_setup(bytes_of_files_stay_only_where_they_are_asked_for_again_and_again,
+                               set_up),
         cmocka_unit_test_setup(names_have_one_number_each, set_up),
         cmocka_unit_test_setup(hits_and_misses_are_counted, set_up),
         cmocka_unit_test_setup(threads_get_whole_objects, set_up),
