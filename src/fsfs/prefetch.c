@@ -115,7 +115,7 @@ void packs_prefetch(struct fsfs *fs, revnum low, revnum high)
         const int64_t shard = low / fs->shard_size;
         low = (shard + 1) * fs->shard_size;
         if (!err && !l2p_is_at_hand(fs, body, scratch))
-            record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_MANIFEST, shard, {0}});
+            record_find_ahead(fs->store, (struct record_key){RECORD_REVPROP_MANIFEST, shard, {0}});
     }
     err_free(err); /* the reader will meet it */
 }

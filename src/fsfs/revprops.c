@@ -256,6 +256,21 @@ static void prefetch_packed(struct revprop_view *view, revnum rev, struct str *l
         record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_PACK, shard, name});
 }
 
+/* Of a packed shard of which most is wanted, from REV to before END, all is asked for; then *NEXT
+ * is the revision behind it. */
+static bool prefetch_shard(revnum *next, struct fsfs *fs, revnum rev, revnum end, revnum unpacked)
+{
+    if (!is_in_packed_shard(fs, rev, unpacked))
+        return false;
+    const int64_t shard = rev / fs->shard_size;
+    const revnum shard_end = (shard + 1) * fs->shard_size;
+    if ((shard_end < end ? shard_end : end) - rev <= fs->shard_size / 2)
+        return false;
+    record_prefetch_folder(fs->store, (struct record_key){RECORD_REVPROP_MANIFEST, shard, {0}});
+    *next = shard_end;
+    return true;
+}
+
 /* In ascending order, which is that of the disk: a pack writes its files one after the other. */
 void revprops_prefetch(struct revprop_view *view, revnum first, int count)
 {
@@ -267,7 +282,11 @@ void revprops_prefetch(struct revprop_view *view, revnum first, int count)
         err_free(err);
         return;
     }
-    for (revnum rev = first < 0 ? 0 : first; rev < first + count; rev++) {
+    const revnum end = first + count;
+    for (revnum rev = first < 0 ? 0 : first, next; rev < end; rev = next) {
+        next = rev + 1;
+        if (prefetch_shard(&next, fs, rev, end, unpacked))
+            continue;
         if (is_in_packed_shard(fs, rev, unpacked))
             prefetch_packed(view, rev, &last);
         else if (!is_at_hand(fs, rev))

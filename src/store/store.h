@@ -178,6 +178,10 @@ struct record_key {
 struct err *record_get(struct buf *out, bool *found, struct store *store, struct record_key key);
 /* Start reading it ahead; returns at once; errors are left for the real read. */
 void record_prefetch(struct store *store, struct record_key key);
+/* All that are in the same folder, in the order in which they lie on the disk. */
+void record_prefetch_folder(struct store *store, struct record_key key);
+/* Find it and do not read it: what leads to its folder's files is at hand then. */
+void record_find_ahead(struct store *store, struct record_key key);
 /* Replace (or make) it atomically; durable on return unless the kind is a transaction's or a
  * lock's. The caller holds the lease that serialises its kind. */
 struct err *record_put(struct store *store, struct record_key key, struct str bytes);

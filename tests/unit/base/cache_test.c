@@ -156,7 +156,7 @@ static void bytes_of_files_stay_only_where_they_are_asked_for_again_and_again(vo
 {
     enum { BLOCKS = 400, SIZE = 10000, OFTEN = 10 };
     struct cache_stats stats;
-    put_bytes(BLOCKS, SIZE); /* no such bytes, and not asked for */
+    put_bytes(BLOCKS, SIZE);                /* no such bytes, and not asked for */
     for (uint64_t n = 0; n < BLOCKS; n++) { /* 4 MB, which there would be room for */
         put_block(n, SIZE);
         has(n);

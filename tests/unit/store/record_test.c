@@ -170,6 +170,33 @@ static void a_folder_in_the_place_of_a_record_is_an_error(void **state)
     store_close(store);
 }
 
+/* ---- ahead ---- */
+
+static void asking_ahead_never_fails_and_leaves_no_file_open(void **state)
+{
+    struct fixture *fix = *state;
+    struct store *store = new_store(fix, 4);
+    const struct record_key pack = key(RECORD_REVPROP_MANIFEST, 1, "");
+    const int before = dup(0);
+    close(before);
+    for (int turn = 0; turn < 2; turn++) { /* with nothing there, then with much */
+        record_prefetch(store, pack);
+        record_find_ahead(store, pack);
+        record_prefetch_folder(store, pack);
+        const int after = dup(0);
+        close(after);
+        assert_int_equal(after, before);
+        for (int i = 0; i < 200; i++) { /* more than are open at a time */
+            char name[16];
+            snprintf(name, sizeof name, "%d.0", i);
+            assert_ok(record_put(store, key(RECORD_REVPROP_PACK, 1, name), S("x")));
+        }
+        mkdir(at(fix, "revprops/1.pack/folder"), 0755);
+        mkfifo(at(fix, "revprops/1.pack/fifo"), 0644);
+    }
+    store_close(store);
+}
+
 /* ---- stamps ---- */
 
 static struct record_stamp stamp(struct store *store, revnum rev)
@@ -227,6 +254,7 @@ static void the_stamp_of_packed_properties_is_that_of_the_pack(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        STORE_TEST(asking_ahead_never_fails_and_leaves_no_file_open),
         STORE_TEST(each_kind_has_its_place),
         STORE_TEST(old_formats_keep_the_proto_revision_with_its_transaction),
         STORE_TEST(replacing_keeps_the_mode_and_leaves_nothing_beside),
