@@ -23,6 +23,7 @@ struct run_reader {
         revnum last;     /* asked for */
         revnum missing;  /* the run that begins here is not at hand; REV_NONE: none such is known */
         int64_t score;   /* see asks_often */
+        revnum asked_from, asked_to; /* what the disk was asked for last; empty at first */
     } of[KINDS];
 };
 
@@ -57,6 +58,19 @@ static revnum run_bounds(revnum *end, const struct fsfs *fs, revnum rev)
 }
 
 /* ---- making one ---- */
+
+/* Ask the disk for what is to be read singly, unless that was asked for just now. */
+static void prefetch_singles(struct run_reader *reader, int kind, revnum first, revnum end)
+{
+    if (first >= end || (first >= reader->of[kind].asked_from && end <= reader->of[kind].asked_to))
+        return;
+    reader->of[kind].asked_from = first;
+    reader->of[kind].asked_to = end;
+    if (kind == CHANGES)
+        changes_prefetch(reader->fs, first, (int)(end - first));
+    else
+        revprops_prefetch(reader->view, first, (int)(end - first));
+}
 
 static size_t aligned(size_t bytes)
 {
@@ -98,6 +112,7 @@ static struct run *run_of(struct shared *const *singles, size_t n, int kind)
 static struct run *run_make(struct run_reader *reader, int kind, revnum first, revnum end)
 {
     struct shared *singles[RUN_LENGTH] = {0};
+    prefetch_singles(reader, kind, first, end);
     for (revnum rev = first ? first : 1; rev < end; rev++) {
         struct shared *single;
         struct err *err = read_single(&single, reader, kind, rev);
@@ -200,16 +215,6 @@ const struct props *run_revprops(struct run_reader *reader, revnum rev, struct a
 }
 
 /* ---- asking ahead ---- */
-
-static void prefetch_singles(struct run_reader *reader, int kind, revnum first, revnum end)
-{
-    if (first == end)
-        return;
-    if (kind == CHANGES)
-        changes_prefetch(reader->fs, first, (int)(end - first));
-    else
-        revprops_prefetch(reader->view, first, (int)(end - first));
-}
 
 static bool is_at_hand(const struct run_reader *reader, int kind, revnum first)
 {
