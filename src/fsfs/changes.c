@@ -147,14 +147,19 @@ static struct changes *changes_new(const struct change *list, size_t n)
         bytes += list[i].path.n + list[i].copyfrom_path.n;
     struct changes *made = mem_alloc(bytes);
     shared_init(&made->shared, bytes, shared_free_plain);
-    made->n = n;
+    made->n = 0;
     made->list = (struct change *)(made + 1);
-    if (n)
-        memcpy(made->list, list, n * sizeof *list);
+    for (size_t i = 0; i < n; i++)
+        if (list[i].action != CHANGE_RESET)
+            made->list[made->n++] = list[i];
+    made->undone = n - made->n;
+    for (size_t i = 0, next = made->n; next < n; i++)
+        if (list[i].action == CHANGE_RESET)
+            made->list[next++] = list[i];
     char *to = (char *)(made->list + n);
     for (size_t i = 0; i < n; i++) {
-        made->list[i].path = place(&to, list[i].path);
-        made->list[i].copyfrom_path = place(&to, list[i].copyfrom_path);
+        made->list[i].path = place(&to, made->list[i].path);
+        made->list[i].copyfrom_path = place(&to, made->list[i].copyfrom_path);
     }
     return made;
 }
@@ -163,7 +168,7 @@ struct changes *changes_place(void *to, const struct changes *from)
 {
     struct changes *made = memcpy(to, from, from->shared.bytes);
     made->list = shared_place(to, from, from->list);
-    for (size_t i = 0; i < made->n; i++) {
+    for (size_t i = 0; i < made->n + made->undone; i++) {
         struct change *change = &made->list[i];
         change->path.p = shared_place(to, from, change->path.p);
         change->copyfrom_path.p = shared_place(to, from, change->copyfrom_path.p);

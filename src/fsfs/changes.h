@@ -30,7 +30,9 @@ struct change {
 struct changes {
     struct shared shared;
     size_t n;
-    struct change *list; /* in file order */
+    struct change *list; /* in file order; no CHANGE_RESET */
+    size_t undone; /* of those so many more, behind the N: no program writes them into a revision,
+                      and Subversion lists them nowhere; verify tells of them */
 };
 
 /* Parse one entry of TEXT at *POS. Pure. E_FS_CORRUPT. */

@@ -68,7 +68,7 @@ struct err *verify_changes(struct fsfs *fs, revnum rev, uint64_t new_nodes)
                         "The changed-path list of revision %lld is empty, but %llu nodes are new",
                         (long long)rev, (unsigned long long)new_nodes);
     const struct arena_mark mark = arena_mark(arena);
-    for (size_t i = 0; i < changes->n; i++) {
+    for (size_t i = 0; i < changes->n + changes->undone; i++) {
         const struct change *change = &changes->list[i];
         struct err *err = change_check(fs, change, rev, arena);
         if (err)

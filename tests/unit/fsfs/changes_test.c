@@ -41,6 +41,23 @@ static void a_reset_in_a_transaction_has_no_id(void **state)
     assert_int_equal(change.action, CHANGE_RESET);
 }
 
+static void what_a_revision_says_was_reset_is_set_aside(void **state)
+{
+    struct changes *changes;
+    size_t used;
+    assert_ok(changes_parse(&changes, &used,
+                            S("1.0.r4/17 add-dir false false false /a\n\n"
+                              "2.0.r4/18 reset-file true false false /b\n3 /x\n"
+                              "3.0.r4/19 modify-file true false false /c\n\n\n")));
+    assert_int_equal(changes->n, 2);
+    assert_str(changes->list[0].path, "/a");
+    assert_str(changes->list[1].path, "/c");
+    assert_int_equal(changes->undone, 1);
+    assert_str(changes->list[2].path, "/b");
+    assert_str(changes->list[2].copyfrom_path, "/x");
+    shared_unref(changes);
+}
+
 static void damaged_entries_are_refused(void **state)
 {
     static const char *const wrong[] = {
@@ -182,6 +199,7 @@ int main(void)
         cmocka_unit_test(a_changed_path_may_hold_spaces),
         cmocka_unit_test(what_old_formats_leave_out_is_unknown),
         cmocka_unit_test(a_reset_in_a_transaction_has_no_id),
+        cmocka_unit_test(what_a_revision_says_was_reset_is_set_aside),
         cmocka_unit_test(damaged_entries_are_refused),
         cmocka_unit_test(a_list_ends_with_an_empty_line_or_the_text),
         cmocka_unit_test(each_format_writes_what_it_knows),
