@@ -170,8 +170,7 @@ static bool asks_often(struct run_reader *reader, int kind, revnum rev)
 }
 
 /* Have the reader hold the run from FIRST to END; false where there is none. */
-static bool run_load(struct run_reader *reader, int kind, revnum first, revnum end, bool make,
-                     struct arena *arena)
+static bool run_load(struct run_reader *reader, int kind, revnum first, revnum end, bool make)
 {
     struct record_stamp stamp;
     if (!make && reader->of[kind].missing == first)
@@ -187,8 +186,7 @@ static bool run_load(struct run_reader *reader, int kind, revnum first, revnum e
     }
     if (!run)
         return false;
-    if (reader->of[kind].run) /* lists of it may still be in use */
-        arena_keep(arena, &reader->of[kind].run->shared);
+    shared_unref(reader->of[kind].run);
     reader->of[kind].run = run;
     reader->of[kind].missing = REV_NONE;
     return true;
@@ -197,11 +195,14 @@ static bool run_load(struct run_reader *reader, int kind, revnum first, revnum e
 static const void *run_list(struct run_reader *reader, int kind, revnum rev, struct arena *arena)
 {
     revnum end, first = run_bounds(&end, reader->fs, rev);
-    const struct run *run = reader->of[kind].run;
     const bool make = asks_often(reader, kind, rev);
-    if (!(run && run->first == first) && !run_load(reader, kind, first, end, make, arena))
+    struct run **run = &reader->of[kind].run;
+    if (!(*run && (*run)->first == first) && !run_load(reader, kind, first, end, make))
         return NULL;
-    return reader->of[kind].run->lists[rev - first];
+    const void *list = (*run)->lists[rev - first];
+    if (list)
+        arena_keep(arena, shared_ref(*run));
+    return list;
 }
 
 const struct changes *run_changes(struct run_reader *reader, revnum rev, struct arena *arena)

@@ -28,7 +28,8 @@ struct run_reader *run_reader_new(struct fsfs *fs, struct revprop_view *view, st
 
 /* What REV changed, and its properties; NULL where they are in no run that is at hand. A run that
  * the cache lacks is made once the reader has asked for more than half of the revisions that it
- * came by. What is returned is not counted for itself (shared_ref), but lives as long as ARENA. */
+ * came by. What is returned is not counted for itself (shared_ref): its run is, and lives as long
+ * as ARENA. */
 const struct changes *run_changes(struct run_reader *reader, revnum rev, struct arena *arena);
 const struct props *run_revprops(struct run_reader *reader, revnum rev, struct arena *arena);
 

@@ -201,8 +201,14 @@ static void a_list_lives_as_long_as_its_arena(void **state)
         if (rev == 30)
             early = changes;
     }
+    /* Nor does it matter to it which arena others are asked for with. */
+    struct arena *other = arena_new();
+    const struct changes *late = run_changes(reader, WHOLE, arena);
+    assert_non_null(run_changes(reader, 1, other));
+    arena_free(other);
     cache_clear();
     assert_str_eq(early->list[0].path, S("/d30"));
+    assert_str_eq(late->list[0].path, S("/d79"));
     arena_free(arena);
     fsfs_close(fs);
 }
