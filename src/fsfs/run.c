@@ -132,13 +132,16 @@ static struct run *run_make(struct run_reader *reader, int kind, revnum first, r
 
 /* ---- finding one ---- */
 
-/* The run of REV, at hand and up to date under STAMP, with a reference; or NULL. */
-static struct run *run_find(const struct run_reader *reader, int kind, revnum first,
-                            const struct record_stamp *stamp)
+static struct cache_key key_of(const struct run_reader *reader, int kind, revnum first)
+{
+    return fsfs_cache_key(reader->fs, cache_kinds[kind], (uint64_t)first, 0);
+}
+
+/* The run of KEY, at hand and up to date under STAMP, with a reference; or NULL. */
+static struct run *run_find(struct cache_key key, const struct record_stamp *stamp)
 {
     AUTO_ARENA(scratch);
-    struct run *run =
-        cache_get(fsfs_cache_key(reader->fs, cache_kinds[kind], (uint64_t)first, 0), scratch);
+    struct run *run = cache_get(key, scratch);
     return run && record_stamps_equal(&run->stamp, stamp) ? shared_ref(run) : NULL;
 }
 
@@ -172,17 +175,20 @@ static bool asks_often(struct run_reader *reader, int kind, revnum rev)
 /* Have the reader hold the run from FIRST to END; false where there is none. */
 static bool run_load(struct run_reader *reader, int kind, revnum first, revnum end, bool make)
 {
+    /* Made before anything is read: should the head go back meanwhile (fsfs_head), what was read
+     * until then is put where nobody looks. */
+    const struct cache_key key = key_of(reader, kind, first);
     struct record_stamp stamp;
     if (!make && reader->of[kind].missing == first)
         return false;
     reader->of[kind].missing = first;
     if (reader->fs->seen_youngest < end - 1 || !stamp_of(&stamp, reader, kind, first))
         return false;
-    struct run *run = run_find(reader, kind, first, &stamp);
+    struct run *run = run_find(key, &stamp);
     if (!run && make) {
         run = run_make(reader, kind, first, end);
         run->stamp = stamp;
-        cache_put(fsfs_cache_key(reader->fs, cache_kinds[kind], (uint64_t)first, 0), &run->shared);
+        cache_put(key, &run->shared);
     }
     if (!run)
         return false;
@@ -222,7 +228,7 @@ static bool is_at_hand(const struct run_reader *reader, int kind, revnum first)
     struct record_stamp stamp;
     if (!stamp_of(&stamp, reader, kind, first))
         return false;
-    struct run *run = run_find(reader, kind, first, &stamp);
+    struct run *run = run_find(key_of(reader, kind, first), &stamp);
     shared_unref(run);
     return run;
 }
