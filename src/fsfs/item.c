@@ -204,6 +204,17 @@ struct err *trailer_parse(uint64_t *root, uint64_t *changes, size_t *length, str
     return NULL;
 }
 
+/* The trailer of a revision of SIZE bytes, of which TAIL is the end. */
+static struct err *trailer_check(struct trailer *out, struct str tail, uint64_t size)
+{
+    size_t length;
+    TRY(trailer_parse(&out->root, &out->changes, &length, tail));
+    if (out->root >= size - length || out->changes >= size - length)
+        return err_make(E_FS_CORRUPT, "ends with offsets that lie behind its data");
+    out->length = length;
+    return NULL;
+}
+
 /* The trailer of REV, whose bytes are REVISION. */
 static struct err *trailer_get(struct trailer *out, struct fsfs *fs, revnum rev,
                                const struct item_place *revision, struct arena *arena)
@@ -212,13 +223,9 @@ static struct err *trailer_get(struct trailer *out, struct fsfs *fs, revnum rev,
     const size_t n = size < TRAILER_MAX ? size : TRAILER_MAX;
     const struct item_place end = {revision->body, revision->limit - n, revision->limit};
     struct str tail;
-    size_t length = 0;
     TRY(item_view(&tail, fs, &end, n, arena));
-    struct err *err = trailer_parse(&out->root, &out->changes, &length, tail);
-    if (!err && (out->root >= size - length || out->changes >= size - length))
-        err = err_make(E_FS_CORRUPT, "ends with offsets that lie behind its data");
-    out->length = length;
-    return err_wrap(err, 0, "Revision file (r%lld) is corrupt", (long long)rev);
+    return err_wrap(trailer_check(out, tail, size), 0, "Revision file (r%lld) is corrupt",
+                    (long long)rev);
 }
 
 struct err *item_find_changes(struct item_place *out, struct fsfs *fs, revnum rev,
@@ -239,7 +246,7 @@ struct err *item_find_changes(struct item_place *out, struct fsfs *fs, revnum re
 struct err *item_changes_within(struct str *out, struct str all, bool logical, revnum rev,
                                 struct arena *arena)
 {
-    uint64_t start, end, root;
+    uint64_t start, end;
     if (logical) {
         struct index_footer footer;
         TRY(index_footer_parse(&footer, all, all.n));
@@ -247,9 +254,11 @@ struct err *item_changes_within(struct str *out, struct str all, bool logical, r
         TRY(l2p_parse(str_make(all.p + end, (size_t)(footer.p2l_offset - end)), rev,
                       ITEM_INDEX_CHANGES, &start, arena));
     } else {
-        size_t length;
-        TRY(trailer_parse(&root, &start, &length, all));
-        end = all.n - length;
+        struct trailer trailer;
+        const size_t n = all.n < TRAILER_MAX ? all.n : TRAILER_MAX;
+        TRY(trailer_check(&trailer, str_skip(all, all.n - n), all.n));
+        start = trailer.changes;
+        end = all.n - trailer.length;
     }
     if (start >= end)
         return err_make(E_FS_CORRUPT, "changed-path list lies behind the data");
