@@ -18,8 +18,9 @@
 #include "fsfs/revprops.h"
 
 enum {
-    RUN_LENGTH = 32,        /* revisions */
-    RUN_BYTES = 256 * 1024, /* of one revision's list where it may be in a run */
+    RUN_LENGTH = 32,       /* revisions */
+    RUN_BYTES = 32 * 1024, /* of one revision's list where it may be in a run: so a run has about
+                              1 MiB at most, which a cache above 64 MiB takes and a log may hold */
 };
 
 /* One thread's, for one request; it holds on to the runs used last. */
