@@ -101,12 +101,12 @@ enum fsfs_cache_kind {
     CACHE_DIR,             /* rev, item of the rep -> struct dir */
     CACHE_PROPS,           /* rev, item of the rep -> struct props */
     CACHE_TEXT,            /* rev, item of the rep -> struct blob */
-    CACHE_CHANGES,         /* rev -> struct changes_list */
+    CACHE_CHANGES,         /* rev -> struct changes */
     CACHE_REVPROPS,        /* rev -> struct props with a stamp */
     CACHE_CHANGES_RUN,     /* first rev -> struct run (run.c) */
-    CACHE_REVPROPS_RUN,
-    CACHE_BLOCK, /* body identity, block -> struct blob */
-    CACHE_L2P,   /* body identity, page */
+    CACHE_REVPROPS_RUN,    /* the same */
+    CACHE_BLOCK,           /* body identity, block -> struct blob */
+    CACHE_L2P,             /* body identity, page */
     CACHE_P2L,
     CACHE_MANIFEST,
     CACHE_BASE, /* rev, item of the rep -> struct blob: a text expanded as a delta base, its MD5 not

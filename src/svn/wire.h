@@ -5,7 +5,8 @@
  *
  * Reading builds one tuple in an arena, bounded by the arena's soft limit and the connection's
  * limits of request size, nesting and memory; strings of hostile length take memory only as their
- * bytes arrive. Writing goes straight into the connection. */
+ * bytes arrive. Writing goes straight into the connection, or into memory where an answer has very
+ * many small items. */
 #ifndef VARVE_SVN_WIRE_H
 #define VARVE_SVN_WIRE_H
 
@@ -89,11 +90,9 @@ struct err *wire_raw(struct conn *conn, struct str ready); /* bytes that are ite
 
 /* ---- writing into memory ----
  *
- * An answer of very many small items is put together in memory first and written in large pieces:
- * each write costs more than such an item. TO has room for the item; they return its end. */
-enum {
-    WIRE_ROOM = NUM_U64_MAX + 2
-}; /* bytes of a number or word, or of a string besides its own */
+ * For large pieces of small items: a write for each costs more than the item. TO has room for the
+ * item; they return its end. */
+enum { WIRE_ROOM = NUM_U64_MAX + 2 }; /* of a number or bool, or of a string besides its bytes */
 static inline char *wire_put(char *to, struct str ready)
 {
     if (ready.n)
