@@ -2,8 +2,8 @@
 /* S3-FIFO (Yang et al., SOSP 2023), per shard: new objects enter a small queue; what is asked for
  * while it is there moves to the main queue, the rest leaves and only its fingerprint stays behind.
  * Who comes back while the fingerprint is known enters the main queue at once. A scan thus passes
- * through a tenth of the memory. Bytes of files have a smaller queue of their own, which is never
- * longer than its share.
+ * through a tenth of the memory. Bytes of files have a smaller queue in the small one's place,
+ * which is never longer than its share.
  *
  *           put ──> [ small, 10 % ] ──asked for──> [ main, 90 % ] ──not asked for──> out
  *                        │ not asked for             ^ └──asked for: once more round
@@ -21,8 +21,6 @@
 enum {
     SHARDS = 16,
     FIRST_BUCKETS = 256,
-    SMALL_SHARE = 10,   /* the small queue holds a tenth of a shard's bytes */
-    BYTES_SHARE = 16,   /* that of file bytes a sixteenth */
     LARGEST_SHARE = 4,  /* an object may be a quarter of a shard */
     ASKED_MAX = 3,      /* counting further would keep yesterday's favourites too long */
     GHOST_BYTES = 1024, /* one fingerprint for so many bytes of limit */
@@ -167,17 +165,19 @@ static uint32_t ghost_print(uint64_t hash)
     return (uint32_t)(hash >> 28) | 1;
 }
 
-static bool is_full(const struct shard *shard, enum place place, size_t share)
+/* Longer than its share of the shard's bytes; the main queue takes what is left. */
+static bool is_full(const struct shard *shard, enum place place)
 {
-    return shard->queues[place].bytes > shard->limit / share;
+    static const size_t shares[PLACES] = {[BYTES] = 16, [SMALL] = 10, [MAIN] = 1};
+    return shard->queues[place].bytes > shard->limit / shares[place];
 }
 
 /* Whose oldest goes where there is no room. */
 static enum place place_to_shorten(const struct shard *shard)
 {
-    if (is_full(shard, BYTES, BYTES_SHARE))
+    if (is_full(shard, BYTES))
         return BYTES;
-    if (is_full(shard, SMALL, SMALL_SHARE))
+    if (is_full(shard, SMALL))
         return SMALL;
     return shard->queues[MAIN].oldest ? MAIN : shard->queues[SMALL].oldest ? SMALL : BYTES;
 }
@@ -211,7 +211,7 @@ static size_t bytes_used(const struct shard *shard)
 
 static void make_room(struct shard *shard, size_t bytes, struct entry **gone)
 {
-    while (is_full(shard, BYTES, BYTES_SHARE))
+    while (is_full(shard, BYTES))
         evict_from(shard, BYTES, gone);
     while (shard->count && bytes_used(shard) + bytes > shard->limit)
         evict_from(shard, place_to_shorten(shard), gone);
@@ -244,7 +244,7 @@ static void gone_free(struct entry *gone)
     }
 }
 
-void *cache_get(struct cache_key key, struct arena *arena)
+static void *get(struct cache_key key, struct arena *arena, bool counts)
 {
     uint64_t hash = key_hash(key);
     struct shard *shard = shard_lock(hash);
@@ -252,13 +252,23 @@ void *cache_get(struct cache_key key, struct arena *arena)
     struct shared *object = NULL;
     if (entry) {
         object = shared_ref(entry->object);
-        entry->asked += entry->asked < ASKED_MAX;
-        shard->hits++;
+        entry->asked += counts && entry->asked < ASKED_MAX;
+        shard->hits += counts;
     } else {
-        shard->misses++;
+        shard->misses += counts;
     }
     pthread_mutex_unlock(&shard->mutex);
     return object ? arena_keep(arena, object) : NULL;
+}
+
+void *cache_get(struct cache_key key, struct arena *arena)
+{
+    return get(key, arena, true);
+}
+
+void *cache_peek(struct cache_key key, struct arena *arena)
+{
+    return get(key, arena, false);
 }
 
 static void put(struct cache_key key, struct shared *object, enum place place)

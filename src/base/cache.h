@@ -25,6 +25,8 @@ uint32_t cache_space(struct str name);
 
 /* The object, with the reference handed to ARENA; NULL where the cache has none. */
 void *cache_get(struct cache_key key, struct arena *arena);
+/* The same, but it does not count as asked for: to see what is at hand. */
+void *cache_peek(struct cache_key key, struct arena *arena);
 /* Offer OBJECT; the cache takes its own reference or declines (too large, admission). The caller's
  * stays the caller's. */
 void cache_put(struct cache_key key, struct shared *object);

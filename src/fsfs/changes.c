@@ -338,7 +338,7 @@ void changes_prefetch(struct fsfs *fs, revnum first, int count)
         revnum rev = first + i;
         struct arena_mark mark = arena_mark(scratch);
         bool cached =
-            rev < 0 || cache_get(fsfs_cache_key(fs, CACHE_CHANGES, (uint64_t)rev, 0), scratch);
+            rev < 0 || cache_peek(fsfs_cache_key(fs, CACHE_CHANGES, (uint64_t)rev, 0), scratch);
         if (!cached && fs->logical)
             items[n++] = (struct item_name){rev, ITEM_INDEX_CHANGES, 0};
         else if (!cached)

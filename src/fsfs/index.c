@@ -548,8 +548,8 @@ bool l2p_is_at_hand(struct fsfs *fs, const struct body *body, struct arena *aren
 {
     const uint64_t identity = body->identity;
     return body->size <= ITEM_BLOCK
-               ? cache_get(fsfs_cache_key(fs, CACHE_BLOCK, identity, 0), arena) != NULL
-               : cache_get(fsfs_cache_key(fs, CACHE_L2P, identity, HEAD_KEY), arena) != NULL;
+               ? cache_peek(fsfs_cache_key(fs, CACHE_BLOCK, identity, 0), arena) != NULL
+               : cache_peek(fsfs_cache_key(fs, CACHE_L2P, identity, HEAD_KEY), arena) != NULL;
 }
 
 /* ---- P2L ---- */

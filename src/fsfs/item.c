@@ -333,7 +333,7 @@ static bool want_of(struct want *out, struct fsfs *fs, const struct item_name *n
 static bool block_is_at_hand(struct fsfs *fs, const struct want *want, struct arena *arena)
 {
     return want->to - want->from == 1 &&
-           cache_get(fsfs_cache_key(fs, CACHE_BLOCK, want->body->identity, want->from), arena);
+           cache_peek(fsfs_cache_key(fs, CACHE_BLOCK, want->body->identity, want->from), arena);
 }
 
 /* Hand the wants, which are sorted and lie in the same bodies side by side, to the store. */

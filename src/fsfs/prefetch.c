@@ -18,8 +18,8 @@ void noderevs_prefetch(struct fsfs *fs, const struct noderev_id *ids, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct arena_mark mark = arena_mark(scratch);
         if (ids[i].rev != REV_NONE &&
-            !cache_get(fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)ids[i].rev, ids[i].item),
-                       scratch))
+            !cache_peek(fsfs_cache_key(fs, CACHE_NODEREV, (uint64_t)ids[i].rev, ids[i].item),
+                        scratch))
             names[count++] = (struct item_name){ids[i].rev, ids[i].item, NODEREV_BYTES};
         arena_rewind(scratch, mark);
     }
@@ -31,7 +31,7 @@ static bool is_cached(struct fsfs *fs, revnum rev, uint64_t item, struct arena *
 {
     static const enum fsfs_cache_kind kinds[] = {CACHE_TEXT, CACHE_BASE, CACHE_DIR, CACHE_PROPS};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (cache_get(fsfs_cache_key(fs, kinds[i], (uint64_t)rev, item), arena))
+        if (cache_peek(fsfs_cache_key(fs, kinds[i], (uint64_t)rev, item), arena))
             return true;
     return false;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* revprops.c - reading revision properties through the cache, and setting them. */
 #include "fsfs/revprops_int.h"
+#include "fsfs/run.h"
 #include <stdlib.h>
 
 /* ---- what a view has made sure of ---- */
@@ -233,7 +234,7 @@ struct err *revprops_get(const struct props **out, struct fsfs *fs, revnum rev,
 static bool is_at_hand(struct fsfs *fs, revnum rev)
 {
     AUTO_ARENA(scratch);
-    return cache_get(key_of(fs, rev), scratch);
+    return cache_peek(key_of(fs, rev), scratch);
 }
 
 /* The file of REV in its packed shard, unless it is the one that was asked for last (LAST). */
@@ -310,6 +311,7 @@ static struct err *write_props(struct fsfs *fs, revnum rev, const struct prop *l
         err = record_put(fs->store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev},
                          buf_view(&dump));
     cache_remove(key_of(fs, rev));
+    run_forget_revprops(fs, rev);
     return err;
 }
 

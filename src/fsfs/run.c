@@ -96,7 +96,8 @@ static struct run *run_of(struct shared *const *singles, size_t n, int kind)
     size_t bytes = aligned(sizeof(struct run));
     for (size_t i = 0; i < n; i++)
         bytes += singles[i] ? aligned(singles[i]->bytes) : 0;
-    struct run *run = mem_zalloc(bytes);
+    struct run *run = mem_alloc(bytes);
+    *run = (struct run){0};
     shared_init(&run->shared, bytes, shared_free_plain);
     char *to = (char *)run + aligned(sizeof *run);
     for (size_t i = n; i-- > 0;) {
@@ -132,17 +133,21 @@ static struct run *run_make(struct run_reader *reader, int kind, revnum first, r
 
 /* ---- finding one ---- */
 
-static struct cache_key key_of(const struct run_reader *reader, int kind, revnum first)
+static struct cache_key key_of(const struct fsfs *fs, int kind, revnum first)
 {
-    return fsfs_cache_key(reader->fs, cache_kinds[kind], (uint64_t)first, 0);
+    return fsfs_cache_key(fs, cache_kinds[kind], (uint64_t)first, 0);
 }
 
-/* The run of KEY, at hand and up to date under STAMP, with a reference; or NULL. */
-static struct run *run_find(struct cache_key key, const struct record_stamp *stamp)
+void run_forget_revprops(const struct fsfs *fs, revnum rev)
 {
-    AUTO_ARENA(scratch);
-    struct run *run = cache_get(key, scratch);
-    return run && record_stamps_equal(&run->stamp, stamp) ? shared_ref(run) : NULL;
+    revnum end;
+    cache_remove(key_of(fs, REVPROPS, run_bounds(&end, fs, rev)));
+}
+
+/* The run that is at hand, where it is up to date under STAMP. */
+static struct run *current(struct run *run, const struct record_stamp *stamp)
+{
+    return run && record_stamps_equal(&run->stamp, stamp) ? run : NULL;
 }
 
 /* What properties from FIRST to END must be stamped with; false where that cannot be told or would
@@ -177,15 +182,18 @@ static bool run_load(struct run_reader *reader, int kind, revnum first, revnum e
 {
     /* Made before anything is read: should the head go back meanwhile (fsfs_head), what was read
      * until then is put where nobody looks. */
-    const struct cache_key key = key_of(reader, kind, first);
+    const struct cache_key key = key_of(reader->fs, kind, first);
+    AUTO_ARENA(scratch);
     struct record_stamp stamp;
     if (!make && reader->of[kind].missing == first)
         return false;
     reader->of[kind].missing = first;
     if (reader->fs->seen_youngest < end - 1 || !stamp_of(&stamp, reader, kind, first))
         return false;
-    struct run *run = run_find(key, &stamp);
-    if (!run && make) {
+    struct run *run = current(cache_get(key, scratch), &stamp);
+    if (run) {
+        shared_ref(run);
+    } else if (make) {
         run = run_make(reader, kind, first, end);
         run->stamp = stamp;
         cache_put(key, &run->shared);
@@ -225,12 +233,10 @@ const struct props *run_revprops(struct run_reader *reader, revnum rev, struct a
 
 static bool is_at_hand(const struct run_reader *reader, int kind, revnum first)
 {
+    AUTO_ARENA(scratch);
     struct record_stamp stamp;
-    if (!stamp_of(&stamp, reader, kind, first))
-        return false;
-    struct run *run = run_find(key_of(reader, kind, first), &stamp);
-    shared_unref(run);
-    return run;
+    return stamp_of(&stamp, reader, kind, first) &&
+           current(cache_peek(key_of(reader->fs, kind, first), scratch), &stamp);
 }
 
 /* What is missing is asked for in pieces as large as there are, in ascending order: that of the

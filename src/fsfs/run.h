@@ -34,6 +34,9 @@ struct run_reader *run_reader_new(struct fsfs *fs, struct revprop_view *view, st
 const struct changes *run_changes(struct run_reader *reader, revnum rev, struct arena *arena);
 const struct props *run_revprops(struct run_reader *reader, revnum rev, struct arena *arena);
 
+/* The properties of REV were changed. */
+void run_forget_revprops(const struct fsfs *fs, revnum rev);
+
 /* Ask for what COUNT revisions from FIRST on need and no run at hand holds. */
 void run_prefetch_changes(struct run_reader *reader, revnum first, int count);
 void run_prefetch_revprops(struct run_reader *reader, revnum first, int count);

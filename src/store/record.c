@@ -166,27 +166,30 @@ void record_find_ahead(struct store *store, struct record_key key)
 
 enum { FILES_OPEN = 64 }; /* of a folder, sorted at a time */
 
+/* Where the filesystem does not tell the place of a file's first byte, it is 0: such files go by
+ * their inodes' numbers, which are mostly given out in the order of the places. */
 struct file_on_disk {
     uint64_t place;
+    ino_t inode;
     int fd;
 };
 
 static int compare_places(const void *a, const void *b)
 {
     const struct file_on_disk *x = a, *y = b;
-    return (x->place > y->place) - (x->place < y->place);
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
-/* Where FD's bytes begin on the disk; where the filesystem does not tell, the number of its INODE:
- * those are mostly given out in the same order. */
-static uint64_t place_of_file(int fd, ino_t inode)
+static uint64_t place_of_file(int fd)
 {
     union {
         struct fiemap map;
         char room[sizeof(struct fiemap) + sizeof(struct fiemap_extent)];
     } u = {.map = {.fm_length = FIEMAP_MAX_OFFSET, .fm_extent_count = 1}};
     if (ioctl(fd, FS_IOC_FIEMAP, &u.map) != 0 || u.map.fm_mapped_extents == 0)
-        return inode;
+        return 0;
     return u.map.fm_extents[0].fe_physical;
 }
 
@@ -211,7 +214,7 @@ void record_prefetch_folder(struct store *store, struct record_key key)
         const int fd = entry->d_name[0] == '.' ? -1 : open_file(dirfd(folder), entry->d_name);
         if (fd < 0)
             continue;
-        files[n++] = (struct file_on_disk){place_of_file(fd, entry->d_ino), fd};
+        files[n++] = (struct file_on_disk){place_of_file(fd), entry->d_ino, fd};
         if (n == FILES_OPEN) {
             prefetch_files(files, n);
             n = 0;

@@ -108,27 +108,37 @@ static void add_number(struct buf *text, uint64_t n)
     text->n = (size_t)(wire_put_number(text->p + text->n, n) - text->p);
 }
 
-static void add_str(struct buf *text, struct str s)
+/* A large string is sent from where it is. */
+static struct err *add_str(struct conn *conn, struct buf *text, struct str s)
 {
+    if (s.n >= PIECE) {
+        TRY(write_text(conn, text));
+        return wire_str(conn, s);
+    }
     buf_reserve(text, s.n + WIRE_ROOM);
     text->n = (size_t)(wire_put_str(text->p + text->n, s) - text->p);
+    return NULL;
 }
 
 static void add_bool(struct buf *text, bool value)
 {
-    buf_str(text, value ? S("true ") : S("false "));
+    buf_reserve(text, WIRE_ROOM);
+    text->n = (size_t)(wire_put_bool(text->p + text->n, value) - text->p);
 }
 
-static void add_own_prop(struct buf *text, bool wanted, const struct props *props, struct str name)
+static struct err *add_own_prop(struct conn *conn, struct buf *text, bool wanted,
+                                const struct props *props, struct str name)
 {
     const struct str *value = wanted && props ? props_get(props, name) : NULL;
     buf_cstr(text, "( ");
     if (value)
-        add_str(text, *value);
+        TRY(add_str(conn, text, *value));
     buf_cstr(text, ") ");
+    return NULL;
 }
 
-static void add_other_props(struct buf *text, const struct wanted *w, const struct props *props)
+static struct err *add_other_props(struct conn *conn, struct buf *text, const struct wanted *w,
+                                   const struct props *props)
 {
     size_t count = 0;
     bool any = props && (w->all || w->other_count);
@@ -139,12 +149,13 @@ static void add_other_props(struct buf *text, const struct wanted *w, const stru
     for (size_t i = 0; count && i < props->n; i++) {
         if (is_among_others(w, props->list[i].name)) {
             buf_cstr(text, "( ");
-            add_str(text, props->list[i].name);
-            add_str(text, props->list[i].value);
+            TRY(add_str(conn, text, props->list[i].name));
+            TRY(add_str(conn, text, props->list[i].value));
             buf_cstr(text, ") ");
         }
     }
     buf_cstr(text, ") ");
+    return NULL;
 }
 
 static struct err *send_entry(struct conn *conn, struct buf *text, const struct wanted *w,
@@ -159,12 +170,12 @@ static struct err *send_entry(struct conn *conn, struct buf *text, const struct 
     }
     buf_cstr(text, ") ");
     add_number(text, end_of_group ? 0 : (uint64_t)entry->rev);
-    add_own_prop(text, w->author, entry->revprops, S("svn:author"));
-    add_own_prop(text, w->date, entry->revprops, S("svn:date"));
-    add_own_prop(text, w->message, entry->revprops, S("svn:log"));
+    TRY(add_own_prop(conn, text, w->author, entry->revprops, S("svn:author")));
+    TRY(add_own_prop(conn, text, w->date, entry->revprops, S("svn:date")));
+    TRY(add_own_prop(conn, text, w->message, entry->revprops, S("svn:log")));
     add_bool(text, entry->has_children);
     add_bool(text, end_of_group);
-    add_other_props(text, w, entry->revprops);
+    TRY(add_other_props(conn, text, w, entry->revprops));
     add_bool(text, entry->subtractive);
     buf_cstr(text, ") ");
     return text->n >= PIECE ? write_text(conn, text) : NULL;
