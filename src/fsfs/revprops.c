@@ -47,12 +47,20 @@ static int64_t shard_of(const struct fsfs *fs, revnum rev)
     return rev == 0 ? -1 : fs->shard_size ? rev / fs->shard_size : 0;
 }
 
+static void view_forget(struct revprop_view *view)
+{
+    view->has_names = view->has_pack = false;
+}
+
 struct err *revprop_view_stamp(struct record_stamp *out, struct revprop_view *view, revnum rev)
 {
     int64_t shard = shard_of(view->fs, rev);
     size_t slot = (size_t)(shard + 1) % VIEW_SHARDS;
     if (!view->seen[slot].known || view->seen[slot].shard != shard) {
         struct record_key key = {.kind = RECORD_REVPROPS, .rev = rev};
+        if (view->seen[slot].known) /* SHARD's last stamp, too, may have been put out of its slot:
+                                       what was read under that must not be kept under this one */
+            view_forget(view);
         TRY(record_place_stamp(&view->seen[slot].stamp, view->fs->store, key));
         view->seen[slot].known = true;
         view->seen[slot].shard = shard;
@@ -109,11 +117,6 @@ static struct err *read_loose(struct props **out, bool *found, struct fsfs *fs, 
     struct record_key key = {.kind = RECORD_REVPROPS, .rev = rev};
     TRY(record_get(&bytes, found, fs->store, key));
     return *found ? dump_parse(out, buf_view(&bytes), rev) : NULL;
-}
-
-static void view_forget(struct revprop_view *view)
-{
-    view->has_names = view->has_pack = false;
 }
 
 static struct err *view_names(struct revprop_view *view, int64_t shard)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fsfs/revprops.h"
+#include "fsfs/revprops_int.h"
 #include "stock.h"
 
 /* ---- helpers ---- */
@@ -208,6 +208,29 @@ static void a_split_pack_is_followed_within_a_view(void **state)
     fsfs_close(fs);
 }
 
+/* A view remembers the stamps of 64 shards. What it read of one whose stamp had to make room must
+ * not outlive a change as if it were read after it. */
+static void a_view_of_many_shards_keeps_nothing_old(void **state)
+{
+    enum { SHARD = 2, FIRST = 10, SAME_SLOT = FIRST + 64 * SHARD };
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, SHARD);
+    stock_messages(stock, SAME_SLOT + SHARD);
+    stock_run(stock, "svnadmin pack -q r");
+    age(stock);
+    struct fsfs *fs = stock_open(stock, "r");
+    struct revprop_view *view = revprop_view_new(fs, stock->arena);
+    assert_str(value_of(stock, fs, FIRST, "svn:log", view), "message 10");
+    stock_run(stock, "printf changed >m; svnadmin setlog --bypass-hooks -r 10 r m; "
+                     "find r/db/revprops -type d -exec touch -d 2002-02-02 {} ';'");
+    cache_clear();
+    struct record_stamp stamp; /* only that, so that the view still has the pack that it read */
+    assert_ok(revprop_view_stamp(&stamp, view, SAME_SLOT));
+    value_of(stock, fs, FIRST, "svn:log", view); /* either */
+    assert_str(value_of(stock, fs, FIRST, "svn:log", NULL), "changed");
+    fsfs_close(fs);
+}
+
 /* A hot log asks the system nothing for the revisions of a shard that it has seen: not even with
  * all their files gone. */
 static void hot_properties_need_no_files(void **state)
@@ -348,6 +371,7 @@ int main(void)
         STOCK_TEST(damage_is_told_with_the_revision),
         STOCK_TEST(a_change_by_another_process_is_seen_by_the_next_view),
         STOCK_TEST(a_split_pack_is_followed_within_a_view),
+        STOCK_TEST(a_view_of_many_shards_keeps_nothing_old),
         STOCK_TEST(hot_properties_need_no_files),
         STOCK_TEST(a_property_that_was_set_is_read_by_stock),
         STOCK_TEST(a_property_is_only_set_where_it_is_as_expected),

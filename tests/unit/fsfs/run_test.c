@@ -14,14 +14,7 @@ enum {
 static void make_history(struct stock *stock, int format)
 {
     stock_create(stock, "r", format, SHARD);
-    stock_run(
-        stock,
-        "{ printf 'SVN-fs-dump-format-version: 2\\n\\n'; for i in $(seq 1 100); do m=\"message "
-        "$i\"; "
-        "p=$(printf 'K 7\\nsvn:log\\nV %d\\n%s\\nPROPS-END' ${#m} \"$m\"); "
-        "printf 'Revision-number: %d\\nProp-content-length: %d\\nContent-length: %d\\n\\n%s\\n\\n"
-        "Node-path: d%d\\nNode-kind: dir\\nNode-action: add\\n\\n\\n' "
-        "$i $((${#p} + 1)) $((${#p} + 1)) \"$p\" $i; done; } | svnadmin load -q r");
+    stock_messages(stock, HEAD);
 }
 
 /* Let all folders look as if changed on one day of the year 2001: what is read may be kept. */

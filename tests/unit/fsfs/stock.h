@@ -147,6 +147,24 @@ static MAY_BE_UNUSED void stock_history(struct stock *stock)
               "m -U $U/r rm trunk\n");
 }
 
+/* COUNT revisions in repository r, quickly made: N adds the folder /dN and says "message N". */
+static MAY_BE_UNUSED void stock_messages(struct stock *stock, int count)
+{
+    AUTO_BUF(dump);
+    buf_cstr(&dump, "SVN-fs-dump-format-version: 2\n\n");
+    for (int i = 1; i <= count; i++) {
+        AUTO_BUF(props);
+        const struct str message = arena_printf(stock->arena, "message %d", i);
+        buf_printf(&props, "K 7\nsvn:log\nV %zu\n%s\nPROPS-END\n", message.n, message.p);
+        buf_printf(&dump,
+                   "Revision-number: %d\nProp-content-length: %zu\nContent-length: %zu\n\n%.*s\n"
+                   "Node-path: d%d\nNode-kind: dir\nNode-action: add\n\n\n",
+                   i, props.n, props.n, STR(buf_view(&props)), i);
+    }
+    stock_write(stock, "dump", buf_view(&dump));
+    stock_run(stock, "svnadmin load -q r <dump");
+}
+
 static MAY_BE_UNUSED struct fsfs *stock_open(struct stock *stock, const char *name)
 {
     struct fsfs *fs;
