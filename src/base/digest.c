@@ -126,7 +126,7 @@ void fnv1a_32x4_init(struct fnv1a_32x4 *f)
 void fnv1a_32x4_add(struct fnv1a_32x4 *f, struct str bytes)
 {
     while (f->n && bytes.n) {
-        f->tail[f->n++] = bytes.p[0];
+        f->tail[f->n++ % FNV_LANES] = bytes.p[0];
         bytes = str_skip(bytes, 1);
         if (f->n == FNV_LANES) {
             for (int i = 0; i < FNV_LANES; i++)
