@@ -30,8 +30,8 @@ void *cache_peek(struct cache_key key, struct arena *arena);
 /* Offer OBJECT; the cache takes its own reference or declines (too large, admission). The caller's
  * stays the caller's. */
 void cache_put(struct cache_key key, struct shared *object);
-/* The same for bytes of a file, which are soon read again: unless they are asked for more than once
- * they stay for a while only, however much room there is. */
+/* The same for bytes of a file, which are soon read again: unless they are asked for more than
+ * twice they stay for a while only, however much room there is. */
 void cache_put_bytes(struct cache_key key, struct shared *object);
 void cache_remove(struct cache_key key);
 
