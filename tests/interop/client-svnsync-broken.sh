@@ -105,7 +105,8 @@ client_killed() {
 both "svnsync killed" client_killed
 
 line_cut() {
-    behind torn && sync_until_held torn "$(port)" && cut_line torn; grep -c '^svnsync: E' "$T/$SIDE/sync.out"
+    # In how many lines svnsync tells of it depends on what it finds first: the end of the line, or that nothing can be sent.
+    behind torn && sync_until_held torn "$(port)" && cut_line torn; grep -q '^svnsync: E' "$T/$SIDE/sync.out" && echo "told"
     steal "$(beside torn)"; holds torn; as_source "after the line was cut"
     behind sourceless && sync_until_held sourceless "$(port)" source && cut_line sourceless; cat "$T/$SIDE/sync.out"
     steal "$(beside sourceless)"; holds sourceless; as_source "after the source's line was cut"
