@@ -162,10 +162,6 @@ class Server:
                 self.process.kill()
                 self.process.wait()
 
-    def restart(self):
-        self.stop()
-        self.start()
-
     def url(self, path=""):
         return f"svn://127.0.0.1:{self.port}/{path}"
 

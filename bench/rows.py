@@ -25,6 +25,7 @@ TRACED_REVISIONS = 200     # loaded under strace, to count syncs
 CLIENTS = 16               # of a parallel row
 REPEATS, REPEAT_SECONDS = 10, 1.0  # a short hot read is measured that often, or for that long
 AUTHZ_RULES = 1000
+CHECKOUT_ROUNDS = 7        # at least: the time that a client takes for its working copy varies
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -38,6 +39,7 @@ class Row:
     goal: tuple
     measure: typing.Callable  # of (rows, contender); returns a Cost
     needs: tuple = ()
+    least: int = 1             # rounds, whatever is asked for
 
 
 # A read: its title, the goal for its hot rows, and the client's command; {} is a URL.
@@ -184,7 +186,6 @@ class Rows:
                                       keep=(self.target, self.busiest_file())))
         with open(os.path.join(conf, "svnserve.conf"), "w") as out:
             out.write(text)
-        side.serving().restart()
 
     # ---- tools ------------------------------------------------------------------------------
 
@@ -225,12 +226,14 @@ class Rows:
         return [command + [copy] for copy in copies], copies
 
     def read(self, side, read, cold=False, authz=False, clients=1):
+        """The server is begun anew: a row has the memory of what it reads itself."""
         self.configure(side, side.path(self.base()), authz)
         server = side.serving()
+        server.stop()
         if cold:
-            server.stop()
             drop_caches()
-            server.start()
+        server.start()
+        if cold:
             return self.read_once(server, read, clients)
         self.read_once(server, read, 1)
         costs, start = [], time.monotonic()
@@ -388,7 +391,8 @@ def read_rows():
                 yield Row(f"{name}_{heat}", group, title_of + (", authz" if authz else ""),
                           goal if heat == "hot" else ("wall", 1),
                           functools.partial(Rows.read, read=read, cold=heat == "cold", authz=authz,
-                                            clients=clients), needs)
+                                            clients=clients), needs,
+                          CHECKOUT_ROUNDS if read == "checkout" else 1)
 
 
 def write_rows():
