@@ -29,7 +29,7 @@ asked() { # asked NAME [USER:PASSWORD...]: what a raw peer is told
     local who=("${@:2}") pids=() SIDE
     for SIDE in stock varve; do
         local port=PORT_$SIDE
-        timeout 30 python3 "$HERE/auth_peer.py" "${!port}" "" "${who[@]}" >"$T/asked-$SIDE" 2>&1 &
+        timeout 120 python3 "$HERE/auth_peer.py" "${!port}" "" "${who[@]}" >"$T/asked-$SIDE" 2>&1 &
         pids+=($!)
     done
     wait "${pids[@]}"

@@ -26,7 +26,7 @@ COMMANDS = [
 class Peer:
     def __init__(self, port, user, password):
         self.user, self.password = user.encode(), password.encode()
-        self.sock = socket.create_connection(("127.0.0.1", port), timeout=5)
+        self.sock = socket.create_connection(("127.0.0.1", port), timeout=30)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.data, self.heard = b"", 0
 

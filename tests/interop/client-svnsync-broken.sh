@@ -68,7 +68,7 @@ both "locks stolen and passed by, notes that cannot be" locks
 
 # ---- broken off -----------------------------------------------------------------------------
 
-until_there() { for _ in $(seq 200); do [ -e "$1" ] && return; sleep 0.05; done; echo "never: $(basename "$1")"; return 1; }
+until_there() { within 60 [ -e "$1" ] || { echo "never: $(basename "$1")"; return 1; }; }
 
 # sync_until_held NAME PORT [source]: a sync over a line that is held in the middle of revision 21; sets $SYNC and $LINE.
 sync_until_held() {
@@ -82,11 +82,12 @@ sync_until_held() {
     (exec svnsync sync --config-dir "$T/config" --non-interactive $ends >"$T/$SIDE/sync.out" 2>&1) & SYNC=$!
     until_there "$place/held"
 }
+none_left_over() { [ -z "$(left_over "$1")" ]; }
 left_over() { find "$T/$SIDE/$1/db/transactions" "$T/$SIDE/$1/db/txn-protorevs" -mindepth 1; }
 cut_line() { # the line is cut, the server sees it
     touch "$T/$SIDE/line/cut"
     wait "$SYNC"; echo "svnsync: exit $?"
-    [ $SIDE = stock ] || for _ in $(seq 100); do [ -n "$(left_over "$1")" ] || break; sleep 0.05; done
+    [ $SIDE = stock ] || within 30 none_left_over "$1"
     { kill "$LINE"; wait "$LINE"; } 2>/dev/null
     notes "$1"
 }
@@ -140,7 +141,7 @@ check "varve's mirrors hold what the source holds" agreed varve
 # Stock leaves the transaction of a client that is gone for rmtxns; varve does not.
 none_left() {
     local name SIDE=varve
-    for name in killed cleared torn sourceless noted; do [ -d "$T/varve/$name/db/transactions" ] && [ -z "$(left_over $name)" ] || return; done
+    for name in killed cleared torn sourceless noted; do [ -d "$T/varve/$name/db/transactions" ] && none_left_over $name || return; done
 }
 check "no transactions are left behind" none_left
 

@@ -21,11 +21,9 @@ result $? "all conversations were held"
 descriptors() { ls -l "/proc/$PID_varve/fd" | grep -c -v "/db/revs/"; } # files of revisions are a cache
 threads() { ls "/proc/$PID_varve/task" | wc -l; }
 sockets() { ls -l "/proc/$PID_varve/fd" | grep -c socket:; }
-at_rest() { # waits until the server is as it was
-    for _ in $(seq 150); do
-        [ "$(sockets)" = 1 ] && [ "$(threads)" -le "$THREADS" ] && [ "$(descriptors)" -le "$DESCRIPTORS" ] && return 0
-        sleep 0.1
-    done
+as_before() { [ "$(sockets)" = 1 ] && [ "$(threads)" -le "$THREADS" ] && [ "$(descriptors)" -le "$DESCRIPTORS" ]; }
+at_rest() {
+    within 60 as_before && return
     echo "sockets $(sockets), descriptors $(descriptors) of $DESCRIPTORS, threads $(threads) of $THREADS"
     return 1
 }

@@ -21,11 +21,9 @@ ROOT=$T/root start varve "$VARVE" serve -M $CACHE_MB
 
 descriptors() { ls -l "/proc/$PID_varve/fd" | grep -c -v "/db/revs/"; } # files of revisions are a cache
 threads() { ls "/proc/$PID_varve/task" | wc -l; }
+as_before() { [ "$(descriptors)" -le "$DESCRIPTORS" ] && [ "$(threads)" -le "$THREADS" ]; }
 at_rest() {
-    for _ in $(seq 100); do
-        [ "$(descriptors)" -le "$DESCRIPTORS" ] && [ "$(threads)" -le "$THREADS" ] && return 0
-        sleep 0.1
-    done
+    within 60 as_before && return
     echo "descriptors $(descriptors) of $DESCRIPTORS, threads $(threads) of $THREADS"
     ls -l "/proc/$PID_varve/fd"
     return 1

@@ -246,7 +246,8 @@ for hook in $HOOKS; do
     result $? "and users are told"
     rm "$REPOS/behave-$hook"
 done
-! pgrep -f "sleep 60" -P "$PID_varve" >/dev/null
+none_of() { ! pgrep "$@" >/dev/null; }
+within 10 none_of -f "sleep 60" -P "$PID_varve"
 result $? "nothing of them is left"
 is "nothing was committed that a hook did not allow" "$(svnlook tree --full-paths "$REPOS" | grep slow)" "slow-post-commit/"
 for way in '(trap "" TERM HUP; /usr/bin/sleep 41) & /usr/bin/sleep 41' 'exec 1>&- 2>&-; /usr/bin/sleep 41' 'trap "" TERM; while :; do :; done'; do
@@ -255,7 +256,7 @@ for way in '(trap "" TERM HUP; /usr/bin/sleep 41) & /usr/bin/sleep 41' 'exec 1>&
     [ "$(seconds act pre-commit)" -lt 30 ] && grep -q "Commit blocked by pre-commit hook (killed after" "$T/said"
     result $? "a time limit ends a hook that does: $way"
 done
-! pgrep -x -f "/usr/bin/sleep 41" >/dev/null
+within 10 none_of -x -f "/usr/bin/sleep 41"
 result $? "and all that they started"
 echo '/usr/bin/sleep 3 & exit 0' >"$REPOS/behave-pre-commit"
 SERIAL=background-2

@@ -67,6 +67,14 @@ is() { # is NAME GOT WANTED
     [ $status = 0 ] || { echo "# wanted: $3"; echo "# got:    $2"; } | cut -c 1-300
 }
 
+within() { # within SECONDS COMMAND...: it succeeds, at once or in so long
+    local end=$((SECONDS + $1)); shift
+    until "$@"; do
+        [ $SECONDS -le $end ] || return 1
+        sleep 0.05
+    done
+}
+
 skip() { TESTS=$((TESTS + 1)); echo "ok $TESTS - $1 # SKIP $2"; }
 
 done_testing() {
@@ -118,7 +126,7 @@ start() {
         "$@" -d --foreground -r "$ROOT" --listen-host 127.0.0.1 --listen-port $port \
             --pid-file "$T/$name.pid" --log-file "$T/$name.log" >"$T/$name.out" 2>&1 &
         pid=$!
-        for _ in $(seq 100); do
+        for _ in $(seq 1000); do
             kill -0 $pid 2>/dev/null || continue 2
             if (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null; then
                 SERVERS+=("$pid")

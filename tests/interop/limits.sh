@@ -13,7 +13,9 @@ command svnmucc -m large put "$T/large" "file://$T/root/repos/large" >"$T/out"
 create svnadmin 8 "$T/root/closed"
 printf '[general]\nanon-access = none\npassword-db = passwd\n' >"$T/root/closed/conf/svnserve.conf"
 printf '[users]\nalice = secret\n' >"$T/root/closed/conf/passwd"
-serve() { ROOT=$T/root start varve "$VARVE" serve "$@"; }
+# The port was tried when the server started: that connection counts until the server has seen its end.
+alone() { [ "$(ls -l "/proc/$PID_varve/fd" | grep -c socket:)" = 1 ]; }
+serve() { ROOT=$T/root start varve "$VARVE" serve "$@"; within 30 alone; }
 again() { stop varve; : >"$T/varve.log"; serve "$@"; }
 told() { is "$1" "$2" "$3"; }
 logged() { # logged NAME TEXT: the log has an error line with it
@@ -23,19 +25,16 @@ logged() { # logged NAME TEXT: the log has an error line with it
 
 # ---- connections -------------------------------------------------------------------------------
 serve --max-connections 5 --max-connections-per-address 4
-sleep 0.3 # the port was tried when the server started
 told "one address has its number of connections" "$(go crowd "$PORT_varve" 4)" "$(printf '%s\nthen: ( success ( 2' \
     "E170013 The server has 4 connections from 127.0.0.1 and takes no more; try again later")"
 logged "it" "170013 The server has 4 connections"
 again --max-connections 3
-sleep 0.3
 told "all have a number of connections" "$(go crowd "$PORT_varve" 3)" "$(printf '%s\nthen: ( success ( 2' \
     "E170013 The server has 3 connections and takes no more; try again later")"
 again --max-connections 1
-sleep 0.3
 go wait "$PORT_varve" "$T/ready" >/dev/null &
 waiting=$!
-until [ -e "$T/ready" ]; do sleep 0.05; done
+within 60 [ -e "$T/ready" ]
 svn info "$URL_varve/repos" >"$T/out" 2>&1
 grep -q "E170013: The server has 1 connections and takes no more" "$T/out"
 result $? "the stock client shows why it is turned away"
@@ -113,18 +112,12 @@ done
 check "and it again, when the file is back" timeout 20 svn --config-dir "$T/config" --non-interactive log -v "$URL_varve/strange"
 
 # ---- the end ---------------------------------------------------------------------------------------
-ended() { # ended SECONDS: the server is gone within them
-    for _ in $(seq $(($1 * 10))); do
-        kill -0 "$PID_varve" 2>/dev/null || return 0
-        sleep 0.1
-    done
-    return 1
-}
+ended() { ! kill -0 "$PID_varve" 2>/dev/null; }
 again
 rm -f "$T"/ready* "$T/go"
 go wait "$PORT_varve" "$T/ready1" >"$T/waited" &
 go commit-slowly "$PORT_varve" slow "$T/ready2" "$T/go" >"$T/committed" &
-until [ -e "$T/ready1" ] && [ -e "$T/ready2" ]; do sleep 0.1; done
+within 60 [ -e "$T/ready1" ] && within 60 [ -e "$T/ready2" ]
 kill -TERM "$PID_varve"
 sleep 1
 kill -0 "$PID_varve" 2>/dev/null
@@ -142,9 +135,9 @@ check "and is there" svnlook cat "$T/root/repos" slow
 serve --stop-timeout 1
 rm -f "$T/ready2" "$T/go"
 go commit-slowly "$PORT_varve" late "$T/ready2" "$T/go" >"$T/committed" &
-until [ -e "$T/ready2" ]; do sleep 0.1; done
+within 60 [ -e "$T/ready2" ]
 kill -TERM "$PID_varve"
-check "--stop-timeout: a commit that does not end is cut off" ended 5
+check "--stop-timeout: a commit that does not end is cut off" within 5 ended
 : >"$T/go"
 wait
 is "it is not there" "$(cat "$T/committed")" "$(printf 'not committed\nnothing')"
@@ -152,11 +145,11 @@ is "it is not there" "$(cat "$T/committed")" "$(printf 'not committed\nnothing')
 serve
 rm -f "$T/ready2" "$T/go"
 go commit-slowly "$PORT_varve" later "$T/ready2" "$T/go" >"$T/committed" &
-until [ -e "$T/ready2" ]; do sleep 0.1; done
+within 60 [ -e "$T/ready2" ]
 kill -TERM "$PID_varve"
 sleep 0.3
 kill -TERM "$PID_varve"
-check "a second SIGTERM does not wait" ended 5
+check "a second SIGTERM does not wait" within 5 ended
 : >"$T/go"
 wait
 is "nothing is left behind" "$(find "$T/root/repos/db/transactions" "$T/root/repos/db/txn-protorevs" -mindepth 1)" ""

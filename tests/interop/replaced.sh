@@ -48,7 +48,7 @@ done
 
 # Another repository in its place, while a commit to the old one is open.
 go commit-slowly "$PORT_varve" slow "$T/ready" "$T/go" >"$T/told" &
-until [ -e "$T/ready" ]; do sleep 0.1; done
+within 60 [ -e "$T/ready" ]
 rm -rf "$R"
 create svnadmin 8 "$R"
 commits "file://$R" other

@@ -13,16 +13,10 @@ SERVE="$T/names/svnserve"
 
 free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'); }
 up() { # up PORT [ADDRESS]: somebody listens
-    for _ in $(seq 100); do
-        (exec 3<>"/dev/tcp/${2:-127.0.0.1}/$1") 2>/dev/null && return 0
-        sleep 0.05
-    done
-    return 1
+    within 30 accepts "${2:-127.0.0.1}" "$1"
 }
-gone() { # gone PID
-    for _ in $(seq 100); do kill -0 "$1" 2>/dev/null || return 0; sleep 0.05; done
-    return 1
-}
+accepts() { (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null; }
+ended() { ! kill -0 "$1" 2>/dev/null; }
 
 # ---- the command line --------------------------------------------------------------------------
 alike() { # alike ARGUMENT...: the same output, errors, exit status
@@ -77,12 +71,12 @@ is "a relative root is that of the start" "$(svn cat "svn://127.0.0.1:$PORT/repo
 mv "$T/d.log" "$T/d.log.1"
 svn info "svn://127.0.0.1:$PORT/repos" >/dev/null
 kill -HUP "$pid"
-sleep 0.5
+within 30 [ -e "$T/d.log" ]
 svn ls "svn://127.0.0.1:$PORT/repos" >/dev/null
 grep -q " stat /@" "$T/d.log.1" && ! grep -q " list " "$T/d.log.1" && grep -q " list " "$T/d.log"
 result $? "SIGHUP reopens the log, a relative one too"
 kill "$pid"
-gone "$pid"
+within 30 ended "$pid"
 result $? "SIGTERM ends it"
 [ -e "$T/d.pid" ]
 result $? "the pid file stays"
@@ -153,7 +147,7 @@ fi
 free_port
 "$SERVE" -X -r "$T/root" --listen-host 127.0.0.1 --listen-port "$PORT" --pid-file "$T/x.pid" &
 pid=$!
-for _ in $(seq 100); do [ -s "$T/x.pid" ] && break; sleep 0.05; done
+within 30 [ -s "$T/x.pid" ]
 is "-X serves a client" "$(svn cat "svn://127.0.0.1:$PORT/repos/trunk/file")" hello
 wait $pid
 is "and ends" $? 0
@@ -161,7 +155,7 @@ is "and ends" $? 0
 free_port
 python3 "$HERE/activate.py" inetd "$PORT" "$SERVE" -i -r "$T/root" --log-file "$T/inetd.log" &
 pid=$!
-for _ in $(seq 100); do grep -q "$(printf ':%04X ' "$PORT")" /proc/net/tcp && break; sleep 0.05; done
+within 30 grep -q "$(printf ':%04X ' "$PORT")" /proc/net/tcp
 is "-i serves the client in standard input" "$(svn cat "svn://127.0.0.1:$PORT/repos/trunk/file")" hello
 wait $pid
 is "and ends" $? 0
@@ -193,14 +187,14 @@ is "and a word on standard error" "$(cat "$T/err")" "svnserve: E210005: No repos
 free_port
 python3 "$HERE/activate.py" systemd "$PORT" "$T/notes" "$VARVE" serve -d -r "$T/root" --pid-file "$T/systemd.pid" --log-file "$T/systemd.log" &
 supervisor=$!
-for _ in $(seq 100); do [ -s "$T/notes" ] && break; sleep 0.05; done
+within 30 [ -s "$T/notes" ]
 is "systemd: the server says when it is ready" "$(cat "$T/notes")" "READY=1"
 pid=$(cat "$T/systemd.pid")
 SERVERS+=("$pid")
 is "it serves the sockets that it was given" "$(svn cat "svn://127.0.0.1:$PORT/repos/trunk/file")" hello
 is "all of them" "$(svn cat "svn://[::1]:$PORT/repos/trunk/file")" hello
 kill -HUP "$pid"
-sleep 0.3
+within 30 grep -q RELOADING "$T/notes"
 kill -TERM "$pid"
 wait $supervisor
 is "it ends in good order" $? 0
