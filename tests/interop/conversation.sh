@@ -18,12 +18,9 @@ done
 result $? "all conversations were held"
 
 # ---- what a server has while nobody is there -----------------------------------------------------
-descriptors() { ls -l "/proc/$PID_varve/fd" | grep -c -v "/db/revs/"; } # files of revisions are a cache
-threads() { ls "/proc/$PID_varve/task" | wc -l; }
-sockets() { ls -l "/proc/$PID_varve/fd" | grep -c socket:; }
 as_before() { [ "$(sockets)" = 1 ] && [ "$(threads)" -le "$THREADS" ] && [ "$(descriptors)" -le "$DESCRIPTORS" ]; }
 at_rest() {
-    within 60 as_before && return
+    within 15 as_before && return
     echo "sockets $(sockets), descriptors $(descriptors) of $DESCRIPTORS, threads $(threads) of $THREADS"
     return 1
 }

@@ -19,11 +19,9 @@ svn mkdir -q -m "what raw conversations speak of" "file://$T/root/repos/trunk/ke
 CACHE_MB=64
 ROOT=$T/root start varve "$VARVE" serve -M $CACHE_MB
 
-descriptors() { ls -l "/proc/$PID_varve/fd" | grep -c -v "/db/revs/"; } # files of revisions are a cache
-threads() { ls "/proc/$PID_varve/task" | wc -l; }
 as_before() { [ "$(descriptors)" -le "$DESCRIPTORS" ] && [ "$(threads)" -le "$THREADS" ]; }
 at_rest() {
-    within 60 as_before && return
+    within 10 as_before && return
     echo "descriptors $(descriptors) of $DESCRIPTORS, threads $(threads) of $THREADS"
     ls -l "/proc/$PID_varve/fd"
     return 1

@@ -117,6 +117,8 @@ sample() { # sample [--small | --brief]: the path of the sample history, made on
 
 # ---- servers -------------------------------------------------------------------------------
 
+accepts() { (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null; } # accepts ADDRESS PORT: somebody listens there
+
 # start NAME COMMAND...: start a server of $ROOT and wait until it accepts; sets PORT_<NAME>,
 # PID_<NAME> and URL_<NAME>. Other programs may take a port first: try several.
 start() {
@@ -128,7 +130,7 @@ start() {
         pid=$!
         for _ in $(seq 1000); do
             kill -0 $pid 2>/dev/null || continue 2
-            if (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null; then
+            if accepts 127.0.0.1 $port; then
                 SERVERS+=("$pid")
                 printf -v "PORT_$name" %s $port
                 printf -v "PID_$name" %s $pid
@@ -151,6 +153,13 @@ stop() { # stop NAME
     local pid=PID_$1
     kill "${!pid}" && wait "${!pid}" 2>/dev/null
 }
+
+ended() { ! kill -0 "$1" 2>/dev/null; } # ended PID
+
+# What varve's server has.
+descriptors() { ls -l "/proc/$PID_varve/fd" | grep -c -v "/db/revs/"; } # files of revisions are a cache
+threads() { ls "/proc/$PID_varve/task" | wc -l; }
+sockets() { ls -l "/proc/$PID_varve/fd" | grep -c socket:; }
 
 # ---- clients ---------------------------------------------------------------------------------
 

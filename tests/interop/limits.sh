@@ -14,7 +14,7 @@ create svnadmin 8 "$T/root/closed"
 printf '[general]\nanon-access = none\npassword-db = passwd\n' >"$T/root/closed/conf/svnserve.conf"
 printf '[users]\nalice = secret\n' >"$T/root/closed/conf/passwd"
 # The port was tried when the server started: that connection counts until the server has seen its end.
-alone() { [ "$(ls -l "/proc/$PID_varve/fd" | grep -c socket:)" = 1 ]; }
+alone() { [ "$(sockets)" = 1 ]; }
 serve() { ROOT=$T/root start varve "$VARVE" serve "$@"; within 30 alone; }
 again() { stop varve; : >"$T/varve.log"; serve "$@"; }
 told() { is "$1" "$2" "$3"; }
@@ -112,7 +112,6 @@ done
 check "and it again, when the file is back" timeout 20 svn --config-dir "$T/config" --non-interactive log -v "$URL_varve/strange"
 
 # ---- the end ---------------------------------------------------------------------------------------
-ended() { ! kill -0 "$PID_varve" 2>/dev/null; }
 again
 rm -f "$T"/ready* "$T/go"
 go wait "$PORT_varve" "$T/ready1" >"$T/waited" &
@@ -123,7 +122,7 @@ sleep 1
 kill -0 "$PID_varve" 2>/dev/null
 result $? "SIGTERM: the server waits for a commit"
 is "an idle client is told that the server stops" "$(cat "$T/waited")" "E210003 The server is being stopped"
-! (exec 3<>"/dev/tcp/127.0.0.1/$PORT_varve") 2>/dev/null
+! accepts 127.0.0.1 "$PORT_varve"
 result $? "nobody is let in any more"
 : >"$T/go"
 wait "$PID_varve"
@@ -137,7 +136,7 @@ rm -f "$T/ready2" "$T/go"
 go commit-slowly "$PORT_varve" late "$T/ready2" "$T/go" >"$T/committed" &
 within 60 [ -e "$T/ready2" ]
 kill -TERM "$PID_varve"
-check "--stop-timeout: a commit that does not end is cut off" within 5 ended
+check "--stop-timeout: a commit that does not end is cut off" within 5 ended "$PID_varve"
 : >"$T/go"
 wait
 is "it is not there" "$(cat "$T/committed")" "$(printf 'not committed\nnothing')"
@@ -149,7 +148,7 @@ within 60 [ -e "$T/ready2" ]
 kill -TERM "$PID_varve"
 sleep 0.3
 kill -TERM "$PID_varve"
-check "a second SIGTERM does not wait" within 5 ended
+check "a second SIGTERM does not wait" within 5 ended "$PID_varve"
 : >"$T/go"
 wait
 is "nothing is left behind" "$(find "$T/root/repos/db/transactions" "$T/root/repos/db/txn-protorevs" -mindepth 1)" ""

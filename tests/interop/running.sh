@@ -12,11 +12,7 @@ cp -a "$T/root/repos" "$T/root/127.0.0.1/hosted"
 SERVE="$T/names/svnserve"
 
 free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'); }
-up() { # up PORT [ADDRESS]: somebody listens
-    within 30 accepts "${2:-127.0.0.1}" "$1"
-}
-accepts() { (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null; }
-ended() { ! kill -0 "$1" 2>/dev/null; }
+up() { within 30 accepts "${2:-127.0.0.1}" "$1"; } # up PORT [ADDRESS]
 
 # ---- the command line --------------------------------------------------------------------------
 alike() { # alike ARGUMENT...: the same output, errors, exit status
@@ -76,7 +72,7 @@ svn ls "svn://127.0.0.1:$PORT/repos" >/dev/null
 grep -q " stat /@" "$T/d.log.1" && ! grep -q " list " "$T/d.log.1" && grep -q " list " "$T/d.log"
 result $? "SIGHUP reopens the log, a relative one too"
 kill "$pid"
-within 30 ended "$pid"
+within 5 ended "$pid"
 result $? "SIGTERM ends it"
 [ -e "$T/d.pid" ]
 result $? "the pid file stays"
