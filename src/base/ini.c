@@ -16,6 +16,8 @@ enum {
     EXPAND_DEPTH_MAX = 32,      /* names within names */
 };
 
+#define DEFAULTS S("DEFAULT") /* the section whose options all others have, too */
+
 /* The next line without its LF or CR LF; the last one needs none. */
 static bool take_line(struct ini_reader *r, struct str *line)
 {
@@ -268,7 +270,7 @@ static struct err *expand(struct expansion *x, const struct ini_option *option, 
 /* Values refer to others as written, so that new values are set aside until all are made. */
 static struct err *expand_all(struct ini *ini, struct arena *arena)
 {
-    struct expansion x = {.ini = ini, .defaults = ini_section(ini, S("DEFAULT"))};
+    struct expansion x = {.ini = ini, .defaults = ini_section(ini, DEFAULTS)};
     struct changed {
         struct ini_option *option;
         struct str value;
@@ -363,9 +365,19 @@ const struct ini_section *ini_section(const struct ini *ini, struct str name)
     return NULL;
 }
 
+/* The option that counts for KEY in the section of that NAME, or NULL. */
+static const struct ini_option *option_get(const struct ini *ini, struct str name, struct str key)
+{
+    const struct ini_section *section = ini_section(ini, name);
+    const struct ini_option *option = option_find(ini, section, key);
+    if (!option && section && section->count) /* an empty one is as none */
+        option = option_find(ini, ini_section(ini, DEFAULTS), key);
+    return option;
+}
+
 struct str ini_get(const struct ini *ini, struct str section, struct str key, struct str fallback)
 {
-    const struct ini_option *option = option_find(ini, ini_section(ini, section), key);
+    const struct ini_option *option = option_get(ini, section, key);
     return option ? option->value : fallback;
 }
 
@@ -377,7 +389,7 @@ struct err *ini_get_bool(bool *out, const struct ini *ini, struct str section, s
         bool value;
     } words[] = {{"true", true},   {"yes", true}, {"on", true},   {"1", true},
                  {"false", false}, {"no", false}, {"off", false}, {"0", false}};
-    const struct ini_option *option = option_find(ini, ini_section(ini, section), key);
+    const struct ini_option *option = option_get(ini, section, key);
     *out = fallback;
     if (!option)
         return NULL;
@@ -396,7 +408,7 @@ struct err *ini_get_bool(bool *out, const struct ini *ini, struct str section, s
 struct err *ini_get_i64(int64_t *out, const struct ini *ini, struct str section, struct str key,
                         int64_t fallback)
 {
-    const struct ini_option *option = option_find(ini, ini_section(ini, section), key);
+    const struct ini_option *option = option_get(ini, section, key);
     *out = fallback;
     if (option && !num_i64(out, option->value))
         return err_make(E_INCORRECT_PARAMS,

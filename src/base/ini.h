@@ -62,7 +62,7 @@ struct err *ini_read(struct ini *out, const char *path, bool may_be_missing, int
                      struct arena *arena);
 
 const struct ini_section *ini_section(const struct ini *ini, struct str name); /* or NULL */
-/* The value of KEY, or FALLBACK. */
+/* The value of KEY in SECTION; in [DEFAULT] where SECTION has other options only; or FALLBACK. */
 struct str ini_get(const struct ini *ini, struct str section, struct str key, struct str fallback);
 /* true/yes/on/1, false/no/off/0; else E_BAD_CONFIG_VALUE naming section and key. */
 struct err *ini_get_bool(bool *out, const struct ini *ini, struct str section, struct str key,

@@ -50,6 +50,7 @@ done
 
 # ---- password databases -----------------------------------------------------------------------------
 
+conf closed '[/]\neve = r\n'
 GENERAL='[general]\nanon-access = read\nauth-access = write\nrealm = test\n'
 given() { # given NAME LINES: of svnserve.conf behind [general]
     conf svnserve.conf "$2"
@@ -67,6 +68,7 @@ given "an absolute password-db" "${GENERAL}password-db = $T/stock/repos/conf/pas
 for damage in 'anna = secret' '[users\nanna = secret' '[users]\nanna' '[users]\n = secret' '[users]\nanna = secret\n[' '' '[people]\nanna = secret' \
     '[users]\nAnna = secret\n' '[users]\nanna = wrong\nanna = secret' '[users]\nanna: secret # not a comment' '[users]\nanna =' \
     '[USERS]\nanna = secret' '\357\273\277[users]\nanna = secret' '[users]\nanna = sec\n ret' '[DEFAULT]\nanna = secret' \
+    '[default]\nanna = secret\n[users]' \
     '[DEFAULT]\np = secret\n[users]\nanna = %%(p)s' '[users]\r\nanna = secret\r'; do
     conf damaged "${damage//%/%%}"
     given "a password-db of $damage" "${GENERAL}password-db = damaged"
@@ -80,6 +82,8 @@ done
 for line in "anon-access = READ" "anon-access = Write" "anon-access = perhaps" "auth-access = wrote" "anon-access =" "ANON-ACCESS = none"; do
     given "$line" "[General]\npassword-db = passwd\nrealm = test\n$line"
 done
+given "defaults of all sections" "[DEFAULT]\nanon-access = none\npassword-db = passwd\nauthz-db = closed\n[general]\nrealm = test"
+given "defaults, and no section that has them" "[DEFAULT]\nanon-access = none\npassword-db = passwd\n"
 for damage in '[general' 'anon-access = write' '[general]\nanon-access' '' '[other]\nanon-access = write' '[general]\n[sasl]\nuse-sasl = maybe'; do
     given "a configuration of $damage" "$damage"
 done

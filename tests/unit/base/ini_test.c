@@ -72,6 +72,19 @@ static void names_compare_without_case_unless_told(void **state)
     assert_str(value_of("[Sec]\nKey = v\n", "Sec", "Key", INI_CASE_SENSITIVE, a), "v");
 }
 
+/* As svnserve answers to such files: a section that is not there, or is empty, has no defaults. */
+static void what_a_section_leaves_out_is_taken_from_the_defaults(void **state)
+{
+    AUTO_ARENA(a);
+    const char *text = "[default]\na = 1\nb = 2\n[s]\nb = 3\n[u]\n";
+    assert_str(value_of(text, "s", "a", 0, a), "1");
+    assert_str(value_of(text, "s", "b", 0, a), "3");
+    assert_str(value_of(text, "DEFAULT", "b", 0, a), "2");
+    assert_str(value_of(text, "t", "a", 0, a), "(none)");
+    assert_str(value_of(text, "u", "a", 0, a), "(none)");
+    assert_str(value_of("[default]\na = 1\n[s]\nb = 2\n", "s", "a", INI_CASE_SENSITIVE, a), "(none)");
+}
+
 static void sections_unite_and_later_values_win_in_place(void **state)
 {
     AUTO_ARENA(a);
@@ -196,6 +209,7 @@ int main(void)
         cmocka_unit_test(indented_lines_continue_a_value_with_one_space),
         cmocka_unit_test(blank_lines_and_comments_end_a_value),
         cmocka_unit_test(names_compare_without_case_unless_told),
+        cmocka_unit_test(what_a_section_leaves_out_is_taken_from_the_defaults),
         cmocka_unit_test(sections_unite_and_later_values_win_in_place),
         cmocka_unit_test(mistakes_are_named_with_their_line),
         cmocka_unit_test(references_are_replaced_from_the_section_or_the_default),
