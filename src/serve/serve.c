@@ -48,6 +48,17 @@ static struct err *serve_fds(int in_fd, int out_fd, const struct session_options
     return err;
 }
 
+static struct err *serve_standard(const struct session_options *session)
+{
+    /* What a child process (a hook) prints must not get into the conversation. */
+    int out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (out_fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return err_errno(errno, "Can't set up standard output");
+    struct err *err = serve_fds(STDIN_FILENO, out_fd, session);
+    close(out_fd);
+    return err;
+}
+
 static struct err *serve_tunnel(const struct serve_options *options,
                                 struct session_options *session)
 {
@@ -59,13 +70,7 @@ static struct err *serve_tunnel(const struct serve_options *options,
                             (long)getuid());
         session->tunnel_user = user->pw_name;
     }
-    /* What a child process (a hook) prints must not get into the conversation. */
-    int out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (out_fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-        return err_errno(errno, "Can't set up standard output");
-    struct err *err = serve_fds(STDIN_FILENO, out_fd, session);
-    close(out_fd);
-    return err;
+    return serve_standard(session);
 }
 
 /* ---- listening ---- */
@@ -254,8 +259,11 @@ static struct err *serve_sockets(const struct serve_options *options,
 static struct err *serve_inetd(struct session_options *session)
 {
     char peer[ADDRESS_TEXT_MAX];
+    struct stat in;
     listener_peer(peer, STDIN_FILENO);
     session->peer = peer;
+    if (fstat(STDIN_FILENO, &in) == 0 && !S_ISSOCK(in.st_mode)) /* two pipes */
+        return serve_standard(session);
     return serve_fds(STDIN_FILENO, STDIN_FILENO, session);
 }
 

@@ -157,6 +157,9 @@ wait $pid
 is "and ends" $? 0
 grep -q " 127.0.0.1 - repos get-file" "$T/inetd.log"
 result $? "its address is in the log"
+printf '#!/bin/sh\nexec %s -i -r %s\n' "$SERVE" "$T/root" >"$T/pipes"
+chmod +x "$T/pipes"
+is "-i serves the client at the ends of two pipes" "$(svn --config-option "config:tunnels:i=$T/pipes" cat svn+i://host/repos/trunk/file)" hello
 
 printf '#!/bin/sh\necho "this is no part of the conversation"\n' >"$T/root/repos/hooks/post-commit"
 chmod +x "$T/root/repos/hooks/post-commit"
