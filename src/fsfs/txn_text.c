@@ -390,8 +390,7 @@ struct err *txn_text_begin(struct txn_text **out, struct txn *txn, struct str pa
     TRY(way_open(&way, txn, path, false, txn->scratch));
     const struct txn_step *last = way_last(&way);
     if (last->nr->kind != NODE_FILE)
-        return err_make(E_FS_NOT_FILE, "'%.*s' is not a file in filesystem '%s'", STR(path),
-                        store_path(txn->fs->store));
+        return err_make(E_FS_NOT_FILE, "Attempted to get textual contents of a *non*-file node");
     TRY(check_base(txn, last, base_md5));
     TRY(way_make_mutable(txn, &way, way.n));
     struct txn_node *node = way_last(&way)->node;

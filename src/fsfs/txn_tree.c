@@ -200,7 +200,7 @@ struct err *way_open(struct txn_way *out, struct txn *txn, struct str path, bool
     const struct txn_step *before = &out->steps[reached - 1];
     if (before->nr->kind != NODE_DIR)
         return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in filesystem '%s'",
-                        STR(before->path), store_path(txn->fs->store));
+                        STR(before->path), txn->fs->uuid);
     if (last_optional && reached == out->n - 1)
         return NULL;
     return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",

@@ -104,6 +104,13 @@ static struct err *need_right(const struct commit_edit *ce, struct str path, int
                     "Access denied");
 }
 
+/* To add, delete or replace an entry is to change the folder that holds it, too. */
+static struct err *need_entry(const struct commit_edit *ce, struct str path, bool recursive)
+{
+    TRY(need_right(ce, path, ACCESS_WRITE, recursive));
+    return need_right(ce, path_dirname(path), ACCESS_WRITE, false);
+}
+
 /* The kind of node at PATH in the transaction, and the revision in which it was last changed
  * (REV_NONE: in this transaction). */
 static struct err *look(enum node_kind *kind, revnum *created, struct commit_edit *ce,
@@ -145,13 +152,25 @@ static struct err *on_delete(struct commit_edit *ce, const struct edit_event *ev
     struct str path = full_path(ce, event->path);
     enum node_kind kind;
     revnum created;
-    TRY(need_right(ce, path, ACCESS_WRITE, true));
     TRY(look(&kind, &created, ce, path));
+    TRY(need_entry(ce, path, kind == NODE_DIR));
     if (kind == NODE_NONE)
         return out_of_date(path, kind);
     TRY(check_base(ce, event->rev));
     TRY(check_current(ce, path, event->rev));
     return txn_delete(ce->txn, path);
+}
+
+/* Everything that is copied must be readable; a folder is one whatever the client adds it as. */
+static struct err *need_source(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct tree tree;
+    struct node source;
+    bool found;
+    TRY(tree_of_rev(&tree, ce->repo->fs, event->copy_rev));
+    TRY(tree_find(&source, &found, &tree, event->copy_path, ce->scratch));
+    bool is_dir = found && source.noderev->kind == NODE_DIR;
+    return need_right(ce, event->copy_path, ACCESS_READ, is_dir || event->kind == EDIT_ADD_DIR);
 }
 
 static struct err *add_copy(struct commit_edit *ce, const struct edit_event *event, struct str path,
@@ -166,7 +185,7 @@ static struct err *add_copy(struct commit_edit *ce, const struct edit_event *eve
     TRY(look(&kind, &created, ce, path));
     if (kind != NODE_NONE && !parent->was_copied)
         return out_of_date(path, kind);
-    TRY(need_right(ce, event->copy_path, ACCESS_READ, event->kind == EDIT_ADD_DIR));
+    TRY(need_source(ce, event));
     return txn_copy(ce->txn, path, event->copy_rev, event->copy_path);
 }
 
@@ -177,7 +196,7 @@ static struct err *on_add(struct commit_edit *ce, const struct edit_event *event
     bool is_dir = event->kind == EDIT_ADD_DIR, copied = event->copy_path.p;
     TRY(need_node(&parent, ce, event->parent));
     TRY(path_check_bytes(event->path));
-    TRY(need_right(ce, path, ACCESS_WRITE, copied && is_dir));
+    TRY(need_entry(ce, path, copied && is_dir));
     if (copied)
         TRY(add_copy(ce, event, path, parent));
     else

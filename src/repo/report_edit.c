@@ -302,12 +302,23 @@ static void leave(struct report_edit *r)
 
 /* ---- one entry ---- */
 
-static void push_delete(struct report_edit *r, uint64_t parent, struct str edit_path)
+/* Delete EDIT_PATH, telling in which revision after S_REV what was at T_PATH went. Where it is
+ * REPLACED although it never went (the client had something else there, as after a switch), that is
+ * said to have been just before the target's revision. */
+static struct err *push_delete(struct report_edit *r, uint64_t parent, struct str edit_path,
+                               revnum s_rev, struct str t_path, bool replaced)
 {
     struct edit_event event = edit_event_make(EDIT_DELETE);
+    struct entry then;
     event.parent = parent;
     event.path = edit_path;
+    TRY(history_deleted_rev(&event.rev, r->fs, t_path, s_rev, r->params->rev, r->step));
+    if (event.rev == REV_NONE && replaced) {
+        TRY(lookup(&then, r, s_rev, t_path));
+        event.rev = then.there ? r->params->rev - 1 : REV_NONE;
+    }
     push(r, event);
+    return NULL;
 }
 
 static bool has_reports_below(const struct report_place *place)
@@ -404,7 +415,7 @@ static struct err *update_entry(struct report_edit *r, struct pair *at, uint64_t
         related = r->params->ignore_ancestry || noderev_id_related(&at->s.id, &at->t.id);
     }
     if (at->s.there && !related) {
-        push_delete(r, parent, at->edit_path);
+        TRY(push_delete(r, parent, at->edit_path, at->s_rev, at->t_path, at->t.there));
         at->s_path = (struct str){0};
         at->s = (struct entry){0};
     }
@@ -477,6 +488,16 @@ static struct err *step_reported(struct report_edit *r, struct frame *f)
     return update_entry(r, &at, f->number);
 }
 
+/* An entry of KIND that the client has not, nor wants. */
+static bool is_beyond_depth(const struct frame *f, enum node_kind kind)
+{
+    if (f->at.requested == DEPTH_FILES && kind == NODE_DIR)
+        return true;
+    if (f->at.wc_depth < DEPTH_FILES && kind == NODE_FILE)
+        return true;
+    return kind == NODE_DIR && f->at.wc_depth < DEPTH_IMMEDIATES;
+}
+
 /* A source entry that the target has not. */
 static struct err *step_deleted(struct report_edit *r, struct frame *f)
 {
@@ -485,19 +506,10 @@ static struct err *step_deleted(struct report_edit *r, struct frame *f)
     if (f->s_done[i] || find(f->t_dir, f->t_done, s->name))
         return NULL;
     f->s_done[i] = true;
-    if (s->kind == NODE_DIR && f->at.wc_depth < DEPTH_IMMEDIATES)
+    if (is_beyond_depth(f, s->kind))
         return NULL;
-    push_delete(r, f->number, path_join(f->at.edit_path, s->name, r->step));
-    return NULL;
-}
-
-static bool is_beyond_depth(const struct frame *f, enum node_kind kind)
-{
-    if (f->at.requested == DEPTH_FILES && kind == NODE_DIR)
-        return true;
-    if (f->at.wc_depth < DEPTH_FILES && kind == NODE_FILE)
-        return true;
-    return kind == NODE_DIR && f->at.wc_depth < DEPTH_IMMEDIATES;
+    return push_delete(r, f->number, path_join(f->at.edit_path, s->name, r->step), f->at.s_rev,
+                       path_join(f->at.t_path, s->name, r->step), false);
 }
 
 /* A target entry, new or changed or neither. */
@@ -597,7 +609,9 @@ static struct err *first_pair(struct pair *at, struct report_edit *r)
                         "The report has no revision for its top level");
     TRY(lookup(&at->s, r, at->s_rev, at->s_path));
     TRY(lookup(&at->t, r, params->rev, at->t_path));
-    if (!access_allowed(params->access, at->t_path, ACCESS_READ, false) && !params->target.n)
+    /* Also the folder that holds the target: else what is sent would tell what it holds. */
+    struct str t_anchor = params->target.n ? path_dirname(at->t_path) : at->t_path;
+    if (!access_allowed(params->access, t_anchor, ACCESS_READ, false))
         return err_make(E_AUTHZ_ROOT_UNREADABLE, "Not authorized to open root of edit operation");
     if (params->target.n)
         return NULL;

@@ -82,7 +82,8 @@ static void what_a_section_leaves_out_is_taken_from_the_defaults(void **state)
     assert_str(value_of(text, "DEFAULT", "b", 0, a), "2");
     assert_str(value_of(text, "t", "a", 0, a), "(none)");
     assert_str(value_of(text, "u", "a", 0, a), "(none)");
-    assert_str(value_of("[default]\na = 1\n[s]\nb = 2\n", "s", "a", INI_CASE_SENSITIVE, a), "(none)");
+    assert_str(value_of("[default]\na = 1\n[s]\nb = 2\n", "s", "a", INI_CASE_SENSITIVE, a),
+               "(none)");
 }
 
 static void sections_unite_and_later_values_win_in_place(void **state)
