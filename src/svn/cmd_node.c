@@ -149,6 +149,13 @@ struct err *cmd_get_file(struct session *s, struct wire_args *args)
     return get.want_content ? send_text(s, &get.tree, &get.node) : NULL;
 }
 
+/* The date of an entry. Clients take one for granted: where the revision has none, it is the epoch.
+ */
+static struct err *send_date(struct conn *conn, struct str date)
+{
+    return wire_opt_str(conn, date.p ? date : S("1970-01-01T00:00:00.000000Z"));
+}
+
 /* get-dir's form of an entry: what was not asked for has a neutral value. */
 static struct err *send_dirent(struct session *s, struct str name, const struct dirent_info *info,
                                int fields)
@@ -160,7 +167,7 @@ static struct err *send_dirent(struct session *s, struct str name, const struct 
     TRY(wire_number(conn, fields & DIRENT_SIZE ? info->size : 0));
     TRY(wire_bool(conn, fields & DIRENT_HAS_PROPS && info->has_props));
     TRY(wire_number(conn, fields & DIRENT_CREATED_REV ? (uint64_t)info->created_rev : 0));
-    TRY(wire_opt_str(conn, fields & DIRENT_TIME ? info->date : S("1970-01-01T00:00:00.000000Z")));
+    TRY(send_date(conn, fields & DIRENT_TIME ? info->date : (struct str){0}));
     TRY(wire_opt_str(conn, fields & DIRENT_AUTHOR ? info->author : (struct str){0}));
     return wire_close(conn);
 }
@@ -248,7 +255,7 @@ struct err *cmd_stat(struct session *s, struct wire_args *args)
         TRY(wire_number(s->conn, info.kind == NODE_FILE ? info.size : UINT64_MAX));
         TRY(wire_bool(s->conn, info.has_props));
         TRY(wire_number(s->conn, (uint64_t)info.created_rev));
-        TRY(wire_opt_str(s->conn, info.date));
+        TRY(send_date(s->conn, info.date));
         TRY(wire_opt_str(s->conn, info.author));
         TRY(wire_close(s->conn));
     }
@@ -274,7 +281,7 @@ static struct err *send_listed(struct session *s, const struct dirent_info *info
         TRY(wire_bool(conn, info->has_props));
     TRY(wire_close(conn));
     TRY(wire_opt_rev(conn, fields & DIRENT_CREATED_REV ? info->created_rev : REV_NONE));
-    TRY(wire_opt_str(conn, fields & DIRENT_TIME ? info->date : nothing));
+    TRY(fields & DIRENT_TIME ? send_date(conn, info->date) : wire_opt_str(conn, nothing));
     TRY(wire_opt_str(conn, fields & DIRENT_AUTHOR ? info->author : nothing));
     return wire_close(conn);
 }
