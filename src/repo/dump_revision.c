@@ -121,7 +121,11 @@ static struct err *warn_about_mergeinfo(struct dumper *d, const struct noderev *
     const struct str *value = props ? props_get(props, S("svn:mergeinfo")) : NULL;
     if (!value)
         return NULL;
-    TRY(mergeinfo_parse(&mi, *value, d->scratch));
+    struct err *unparsable = mergeinfo_parse(&mi, *value, d->scratch);
+    if (unparsable) { /* clients of old stored such: it is dumped as it is */
+        err_free(unparsable);
+        return NULL;
+    }
     bool old = false;
     for (size_t i = 0; i < mi.n; i++)
         for (size_t r = 0; r < mi.list[i].n; r++)
