@@ -71,13 +71,19 @@ const char *format_compatible_version(int format)
     return versions[format];
 }
 
-/* MAJOR.MINOR[.PATCH] */
-static bool parse_version(uint64_t part[3], struct str version)
+/* MAJOR.MINOR[.PATCH[-TAG]]. *TAGGED: the tag is not empty. */
+static bool parse_version(uint64_t part[3], bool *tagged, struct str version)
 {
     part[2] = 0;
+    *tagged = false;
     for (int i = 0; i < 3; i++) {
         size_t dot = i < 2 ? str_find(version, '.') : SIZE_MAX;
         struct str word = dot == SIZE_MAX ? version : str_make(version.p, dot);
+        const size_t dash = i == 2 ? str_find(word, '-') : SIZE_MAX;
+        if (dash != SIZE_MAX) {
+            *tagged = dash + 1 < word.n;
+            word.n = dash;
+        }
         if (!num_u64(&part[i], word))
             return false;
         if (dot == SIZE_MAX)
@@ -90,9 +96,13 @@ static bool parse_version(uint64_t part[3], struct str version)
 struct err *format_for_version(int *format, const char *version)
 {
     uint64_t part[3];
-    if (!parse_version(part, str_of(version)))
+    bool tagged;
+    if (!parse_version(part, &tagged, str_of(version)))
         return err_make(E_MALFORMED_VERSION_STRING, "Failed to parse version number string '%s'",
                         version);
+    /* 1.8.0-rc1 comes before 1.8.0. svnadmin does not look at the tags of what came after 1.8. */
+    if (tagged && part[0] == 1 && part[1] > 0 && part[1] <= 8 && part[2] == 0)
+        part[1]--;
     if (part[0] < 1)
         return err_make(E_UNSUPPORTED_FEATURE, "Cannot create pre-1.0-compatible repositories");
     if (part[0] == 1 && part[1] < 1)

@@ -40,7 +40,7 @@ struct err *repo_create(const char *path, const struct repo_create_options *opti
 
 /* Which releases' servers can use a filesystem of FORMAT: "1.10.0". */
 const char *format_compatible_version(int format);
-/* The format for a --compatible-version MAJOR.MINOR[.PATCH]. Errors, as svnadmin's:
+/* The format for a --compatible-version MAJOR.MINOR[.PATCH[-TAG]]. Errors, as svnadmin's:
  * E_MALFORMED_VERSION_STRING, E_UNSUPPORTED_FEATURE */
 struct err *format_for_version(int *format, const char *version);
 

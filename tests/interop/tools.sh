@@ -39,6 +39,17 @@ alike create --fs-type nope n1
 alike create --compatible-version 0.9 n2
 alike create --compatible-version x n2
 alike create --compatible-version 1.99 n9
+alike create --compatible-version 1.99.0-dev n9
+alike create --compatible-version 1.1.0-dev n9
+for version in 1.4.0-dev 1.5.1-dev 1.6.0- 1.8.0-rc1 1.8.1-rc1 1.9.0-rc1 1.10.0-dev; do
+    for tool in stock varve; do
+        command=svnadmin; [ $tool = stock ] || command=$T/names/svnadmin
+        "$command" create --compatible-version $version "$T/$tool.version" >"$T/$tool.said" 2>&1
+        cat "$T/$tool.version/db/format" >>"$T/$tool.said" 2>/dev/null
+        rm -rf "$T/$tool.version"
+    done
+    same "create --compatible-version $version" "$T/varve.said" "$T/stock.said"
+done
 alike dump
 alike dump repos extra
 alike dump -r 5:2 repos
