@@ -78,7 +78,8 @@ static bool copyfrom_parse(struct change *out, struct str line)
     if (line.n == 0)
         return true;
     uint64_t rev;
-    if (!num_u64(&rev, str_word(&line)) || rev > INT64_MAX || line.n == 0 || line.p[0] != '/')
+    if (!num_u64(&rev, str_word(&line)) || rev > (uint64_t)REV_MAX || line.n == 0 ||
+        line.p[0] != '/')
         return false;
     out->copyfrom_rev = (revnum)rev;
     out->copyfrom_path = line;

@@ -180,7 +180,7 @@ static struct err *begin_revision(struct loader *l, const struct dump_record *re
 {
     const struct str *number = dump_record_get(record, "Revision-number");
     TRY(end_revision(l));
-    if (!num_i64(&l->stream_rev, *number) || l->stream_rev < 0)
+    if (!num_i64(&l->stream_rev, *number) || l->stream_rev < 0 || l->stream_rev > REV_MAX)
         return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad revision number '%.*s'",
                         STR(*number));
     l->in_revision = true;
@@ -250,7 +250,7 @@ static struct err *check_copy_source(struct loader *l, const struct dump_record 
 static struct err *copy_source_rev(revnum *out, const struct loader *l, struct str number)
 {
     revnum old_rev;
-    if (!num_i64(&old_rev, number) || old_rev < 0)
+    if (!num_i64(&old_rev, number) || old_rev < 0 || old_rev > REV_MAX)
         return err_make(E_STREAM_MALFORMED_DATA,
                         "Dump stream has a bad copy source revision '%.*s'", STR(number));
     *out = rev_map_find(&l->map, old_rev);

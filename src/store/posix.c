@@ -135,7 +135,7 @@ static struct err *corrupt(const struct store *store, const char *name)
  * repositories may have the ids still. */
 static bool parse_head(struct head *out, struct str line, bool ids)
 {
-    if (!num_i64(&out->youngest, str_word(&line)) || out->youngest < 0)
+    if (!num_i64(&out->youngest, str_word(&line)) || out->youngest < 0 || out->youngest > REV_MAX)
         return false;
     return !ids || (num_base36(&out->next_node_id, str_word(&line)) &&
                     num_base36(&out->next_copy_id, line));

@@ -44,6 +44,9 @@ static struct err *check_head(struct store *store, revnum first)
     else if (first != 0 || !err_has(err, ENOENT))
         return err;
     err_free(err);
+    if (first > REV_MAX)
+        return err_make(E_FS_GENERAL, "Revision %lld is the last one that '%s' can hold",
+                        (long long)REV_MAX, store->db);
     if (youngest + 1 == first)
         return NULL;
     return err_make(E_FS_TXN_OUT_OF_DATE, "Revision %lld can't follow revision %lld in '%s'",

@@ -23,6 +23,9 @@
 
 typedef int64_t revnum;
 #define REV_NONE ((revnum)-1)
+/* The youngest that a repository can have: Subversion reads no larger number from `current`. What
+ * is added to a number within it does not overflow. */
+#define REV_MAX ((revnum)INT32_MAX)
 
 struct disk;
 struct store;

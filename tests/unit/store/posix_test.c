@@ -87,7 +87,14 @@ static void a_head_that_is_no_number_is_corrupt(void **state)
 {
     struct fixture *fix = *state;
     struct store *store = new_store(fix, 0);
-    static const char *const bad[] = {"", "\n", "foo\n", "-1\n", "99999999999999999999\n", "1x\n"};
+    static const char *const bad[] = {"",
+                                      "\n",
+                                      "foo\n",
+                                      "-1\n",
+                                      "2147483648\n",
+                                      "9223372036854775807\n",
+                                      "99999999999999999999\n",
+                                      "1x\n"};
     struct head head;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         put_content(fix, "current", bad[i]);

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Repositories that old programs, other tools or hands have left in an odd state.
+set -u
+. "$(dirname "$0")/lib.sh"
+
+small() { # small DIR: r1 and r2 each add a folder
+    create svnadmin 8 "$1"
+    svn mkdir -q -m one "file://$1/a"
+    svn mkdir -q -m two "file://$1/b"
+}
+
+# ---- a head past the largest revision number ------------------------------------------------
+small "$T/head"
+for number in 2147483648 9223372036854775807; do
+    echo $number >"$T/head/db/current"
+    for command in verify dump info youngest; do
+        check_fails "current holds $number: $command" "$VARVE" $command "$T/head"
+        grep -q "Corrupt 'current'" "$T/check.out"
+        result $? "it says so"
+    done
+done
+echo 2147483647 >"$T/head/db/current"
+check_fails "the largest number, but no such revisions: verify" "$VARVE" verify -q "$T/head"
+grep -q 'E160006' "$T/check.out"
+result $? "it tells of the first that is missing"
+
+# ---- numbers in a stream --------------------------------------------------------------------
+small "$T/from" && svn cp -q -m three "file://$T/from/a" "file://$T/from/c"
+svnadmin dump -q -r3 --incremental "$T/from" >"$T/copy.dump"
+for number in 2147483648 9223372036854775807; do
+    small "$T/to"
+    sed "s/^Revision-number: .*/Revision-number: 1/; s/^Node-copyfrom-rev: .*/Node-copyfrom-rev: $number/" "$T/copy.dump" >"$T/odd.dump"
+    check_fails "a copy of r$number is not loaded" "$VARVE" load -q "$T/to" <"$T/odd.dump"
+    grep -q 'bad copy source revision' "$T/check.out"
+    result $? "it says so"
+    rm -rf "$T/to"
+done
+
+# ---- revisions without date and author ------------------------------------------------------
+mkdir "$T/root" && small "$T/root/r"
+for name in svn:date svn:author; do svn propdel -q --revprop -r 2 $name "file://$T/root/r"; done
+start_stock "$T/root"
+start_varve "$T/root"
+for command in "info" "info a" "info b" "ls -v" "log -v" "ls --xml" "log --xml"; do
+    read -r verb rest <<<"$command"
+    case $rest in a | b) path=/$rest rest= ;; *) path='' ;; esac
+    for server in stock varve; do
+        url=URL_$server
+        svn "$verb" $rest "${!url}/r$path" 2>&1 | sed "s,${!url},URL,g" >"$T/$server.out"
+        echo "${PIPESTATUS[0]}" >>"$T/$server.out"
+    done
+    same "a revision without date and author: svn $command" "$T/varve.out" "$T/stock.out"
+done
+
+# ---- mergeinfo that does not parse ----------------------------------------------------------
+create svnadmin 8 "$T/merge"
+svn mkdir -q -m one "file://$T/merge/a"
+cat >"$T/merge.dump" <<'END'
+SVN-fs-dump-format-version: 2
+
+Revision-number: 2
+Prop-content-length: 10
+Content-length: 10
+
+PROPS-END
+
+Node-path: b
+Node-kind: dir
+Node-action: add
+Prop-content-length: 41
+Content-length: 41
+
+K 13
+svn:mergeinfo
+V 5
+junk!
+PROPS-END
+
+END
+svnadmin load -q --bypass-prop-validation "$T/merge" <"$T/merge.dump"
+svn mkdir -q -m three "file://$T/merge/c"
+is "the odd value is stored" "$(svnlook propget "$T/merge" svn:mergeinfo b)" 'junk!'
+for range in 2:HEAD 2 3:HEAD; do
+    for option in --incremental --deltas; do
+        svnadmin dump $option -r $range "$T/merge" >"$T/stock.dump" 2>"$T/stock.err"; stock=$?
+        "$T/names/svnadmin" dump $option -r $range "$T/merge" >"$T/varve.dump" 2>"$T/varve.err"; varve=$?
+        is "dump $option -r $range: exit status" $varve $stock
+        same "dump $option -r $range: the stream" "$T/varve.dump" "$T/stock.dump"
+        same "dump $option -r $range: what it says" "$T/varve.err" "$T/stock.err"
+    done
+done
+done_testing
