@@ -1,235 +1,332 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the random differential testers share: repeatable numbers, two servers, small histories, shrinking.
+"""What the differential testers share: the same questions to stock's server and to varve.
 
-A tester draws cases from a seed, puts each to stock's server and to varve's, and compares what comes back. A case is a list
-of steps; one that shows a difference is made as short as it gets before it is printed."""
+A tester draws *cases* from a printed seed: a case is a JSON value of which `steps` is a list, so that it
+can be kept, replayed and shrunk. It is run on two Sides, each with repositories of its own copied from one
+template; what may differ between two runs of one server (dates, tokens, addresses) is made the same by
+Side.plain. A Difference names the step and the kind of what differs.
+
+    servers = Servers(folder, varve)       two servers on one port, at 127.0.0.1 and 127.0.0.2
+    servers.repository(template, name)     a fresh copy for both, with a UUID of its own
+    search(...)                            many cases on several processes, differences shrunk and printed
+    rng(seed, index)                       the random numbers of one case
+
+A repository's name must not come back while a server runs: servers cache what they have read.
+"""
+
+import hashlib
+import multiprocessing
 import os
 import random
+import re
 import shutil
+import signal
 import socket
 import subprocess
+import sys
+import tempfile
 import time
+import uuid
 
-UUID = "3a5b2c1d-7e6f-4a8b-9c0d-1e2f3a4b5c6d"
-NAMES = ["a", "b", "c", "f", "g", "two words", "\u00fc%41"]
-PROPERTIES = [("p", "1"), ("p", "2"), ("svn:eol-style", "native"), ("svn:ignore", "x\n"), ("q", "")]
+ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC",
+                   # Steps change lengths, so that a time stamp of the same tick hides nothing.
+                   SVN_I_LOVE_CORRUPTED_WORKING_COPIES_SO_DISABLE_SLEEP_FOR_TIMESTAMPS="yes")
+PATIENCE = 120  # seconds: a program that takes longer hangs
 
 
-class Server:
-    """A server of the folder ROOT, on a free port of ADDRESS."""
+def rng(seed, index):
+    """The random numbers of case INDEX of SEED: the same with every version of Python."""
+    return random.Random(int.from_bytes(hashlib.sha256(f"{seed}:{index}".encode()).digest()[:8], "big"))
 
-    def __init__(self, command, root, address="127.0.0.1", port=0):
-        self.root, self.address, self.port = root, address, port or free_port(address)
-        words = command + ["-d", "--foreground", "-r", root, "--listen-host", address, "--listen-port", str(self.port)]
-        self.log = open(root + ".log", "wb")
-        self.process = subprocess.Popen(words, stdout=self.log, stderr=self.log)
-        for _ in range(600):
+
+def scratch_folder():
+    """A new folder where writing costs least."""
+    parent = os.environ.get("TMPDIR")
+    if not parent and os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 1 << 30:
+        parent = "/dev/shm"
+    return tempfile.mkdtemp(prefix="varve-random.", dir=parent)
+
+
+# ---- servers -----------------------------------------------------------------------------
+
+
+class Side:
+    """A server of all repositories in its folder."""
+
+    def __init__(self, name, command, address, root):
+        self.name = name
+        self.command = command
+        self.address = address
+        self.root = root
+        self.port = None
+        self.process = None
+        os.makedirs(root)
+
+    def start(self, port):
+        """Whether it now listens on PORT."""
+        with open(self.root + ".log", "ab") as log:
+            self.process = subprocess.Popen(
+                self.command + ["-d", "--foreground", "-r", self.root, "--listen-host", self.address,
+                                "--listen-port", str(port)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=ENVIRONMENT)
+        self.port = port
+        end = time.monotonic() + 30
+        while time.monotonic() < end and self.process.poll() is None:
             try:
-                socket.create_connection((address, self.port), timeout=5).close()
-                return
+                socket.create_connection((self.address, port), 5).close()
+                return True
             except OSError:
-                if self.process.poll() is not None:
-                    break
-                time.sleep(0.05)
-        raise SystemExit("%s does not start: %s" % (command[0], open(root + ".log").read()[:500]))
+                time.sleep(0.02)
+        self.stop()
+        return False
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait()
-        self.log.close()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def url(self, repository):
+        return f"svn://{self.address}:{self.port}/{repository}"
+
+    def path(self, repository):
+        return os.path.join(self.root, repository)
+
+    def plain(self, data):
+        """DATA without what two runs of the same differ in."""
+        data = data.replace(f"{self.address}:{self.port}".encode(), b"SERVER")
+        data = data.replace(self.root.encode(), b"/ROOT")
+        data = DATE.sub(b"DATE", data)
+        data = TOKEN.sub(b"TOKEN", data)
+        data = TEMPORARY.sub(rb"\1TMP", data)
+        return TRANSACTION.sub(rb"\1TXN", data)
+
+
+DATE = re.compile(rb"20[2-9]\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+Z)?( \+0000)?( \([^)]*\))?|"
+                  rb"\b[A-Z][a-z]{2} \d\d \d\d:\d\d\b|\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} 20\d\d")
+TOKEN = re.compile(rb"(opaquelocktoken:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+TEMPORARY = re.compile(rb"(/tmp/svn-)\w{6}")
+TRANSACTION = re.compile(rb"([Tt]ransaction ')\d+-[0-9a-z]+")
+
+
+class Servers:
+    """Both sides, started. SELF_TEST: stock on both, to see that what is compared is stable."""
+
+    def __init__(self, folder, varve, self_test=False):
+        stock = ["svnserve", "-T", "-M", "64"]
+        other = stock if self_test else [varve, "serve", "-M", "64"]
+        self.sides = [Side("stock", stock, "127.0.0.1", os.path.join(folder, "stock")),
+                      Side("varve", other, "127.0.0.2", os.path.join(folder, "varve"))]
+
+    def __enter__(self):
+        draw = random.Random()
+        for _ in range(20):
+            port = draw.randrange(20000, 32000)
+            if self.sides[0].start(port):
+                if self.sides[1].start(port):
+                    return self
+                self.sides[0].stop()
+        raise RuntimeError("the servers do not start: see " + self.sides[1].root + ".log")
+
+    def __exit__(self, *_):
+        for side in self.sides:
+            side.stop()
 
     def alive(self):
-        return self.process.poll() is None
+        return [side for side in self.sides if side.process.poll() is None]
+
+    def repository(self, template, name, conf):
+        """Copy the repository TEMPLATE to both; CONF: files of conf/."""
+        identity = uuid.uuid4()
+        for side in self.sides:
+            copy = side.path(name)
+            shutil.copytree(template, copy)
+            with open(os.path.join(copy, "db", "uuid"), "w", encoding="ascii") as file:
+                file.write(f"{identity}\n{identity}\n")
+            for file_name, text in conf.items():
+                with open(os.path.join(copy, "conf", file_name), "w", encoding="utf-8") as file:
+                    file.write(text)
+
+    def remove(self, name):
+        for side in self.sides:
+            shutil.rmtree(side.path(name), ignore_errors=True)
 
 
-def free_port(*addresses):
-    """A port that nobody listens on, on any of ADDRESSES."""
-    while True:
-        port = random.randrange(20000, 32000)
-        sockets = []
+def run_both(commands, folders):
+    """Run commands[i] in folders[i] at the same time: [(exit code, output, errors), ...]."""
+    processes = [subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                 for command, folder in zip(commands, folders)]
+    answers = []
+    for process in processes:
         try:
-            for address in addresses:
-                sockets.append(socket.socket())
-                sockets[-1].bind((address, port))
-            return port
-        except OSError:
-            continue
-        finally:
-            for one in sockets:
-                one.close()
+            out, err = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            err += b"\nhangs\n"
+        answers.append((process.returncode, out, err))
+    return answers
 
 
-def run(*words, **options):
-    return subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options).stdout
+# ---- differences -------------------------------------------------------------------------
 
 
-def scratch(name):
-    """A folder for repositories, in memory where there is room."""
-    base = os.environ.get("TMPDIR") or ("/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp")
-    folder = os.path.join(base, "varve-%s.%d" % (name, os.getpid()))
-    os.mkdir(folder)
-    return folder
+class Difference:
+    """Step STEP (an index) is answered differently; KIND is what is compared when the case is shrunk."""
+
+    def __init__(self, step, kind, stock, varve):
+        self.step = step
+        self.kind = kind
+        self.told = [text.decode("utf-8", "backslashreplace") if isinstance(text, bytes) else str(text)
+                     for text in (stock, varve)]
+
+    def __str__(self):
+        lines = [text.splitlines() for text in self.told]
+        shown = [f"step {self.step + 1}, {self.kind}:"]
+        for name, own, other in (("stock", *lines), ("varve", *reversed(lines))):
+            shown += [f"  {name}: {line[:300]}" for line in own if line not in other][:12]
+        if len(shown) == 1:
+            shown += [f"  {name}: {line[:300]}" for name, own in zip(("stock", "varve"), lines) for line in own[:6]]
+        return "\n".join(shown)
 
 
-def create_repository(path, rules=None, users=""):
-    """An empty repository that lets everybody write, with RULES where there are some."""
-    run("svnadmin", "create", path)
-    run("svnadmin", "setuuid", path, UUID)
-    with open(path + "/conf/svnserve.conf", "w") as out:
-        out.write("[general]\nanon-access = write\nauth-access = write\npassword-db = passwd\nrealm = test\n")
-        if rules is not None:
-            out.write("authz-db = authz\n")
-    with open(path + "/conf/passwd", "w") as out:
-        out.write("[users]\n" + users)
-    if rules is not None:
-        with open(path + "/conf/authz", "w") as out:
-            out.write(rules)
-    with open(path + "/hooks/pre-revprop-change", "w") as out:
-        out.write("#!/bin/sh\nexit 0\n")
-    os.chmod(path + "/hooks/pre-revprop-change", 0o755)
+def explained_by(difference, case, table):
+    """The reason in TABLE ((predicate of difference and case, reason), ...) of what is known, or None."""
+    for predicate, reason in table:
+        if predicate(difference, case):
+            return reason
+    return None
 
 
-# ---- histories -----------------------------------------------------------------------------------
+def shrink(case, difference, run, seconds=90):
+    """The shortest case found in which RUN(case) still answers a difference of the same kind."""
+    end = time.monotonic() + seconds
+    steps = case["steps"][:difference.step + 1]
 
+    def still(candidate):
+        found = run(dict(case, steps=candidate))
+        return found if found and found.kind == difference.kind else None
 
-class History:
-    """A small random history, written as a dump stream while its tree is kept here: {path: "dir" or "file"}, a
-    tree a revision."""
-
-    def __init__(self, rnd, revisions=10):
-        self.rnd = rnd
-        self.trees = [{"": "dir"}]
-        self.texts = {}
-        self.stream = b"SVN-fs-dump-format-version: 2\n\nUUID: %s\n\n" % UUID.encode()
-        self._record({"Revision-number": 0}, {"svn:date": self._date(0)})
-        for rev in range(1, revisions + 1):
-            self._revision(rev)
-
-    @property
-    def youngest(self):
-        return len(self.trees) - 1
-
-    def paths(self, rev=None):
-        """The paths of a revision, of the youngest one without REV."""
-        return sorted(self.trees[-1 if rev is None else rev])
-
-    @staticmethod
-    def _date(rev):
-        return "20%02d-03-04T05:06:07.000008Z" % (rev % 100)
-
-    def _record(self, headers, props=None, text=None):
-        block = b""
-        if props is not None:
-            for name, value in props.items():
-                name, value = name.encode(), value.encode()
-                block += b"K %d\n%s\nV %d\n%s\n" % (len(name), name, len(value), value)
-            block += b"PROPS-END\n"
-            headers["Prop-content-length"] = len(block)
-        if text is not None:
-            headers["Text-content-length"] = len(text)
-        if props is not None or text is not None:
-            headers["Content-length"] = len(block) + len(text or b"")
-        head = "".join("%s: %s\n" % pair for pair in headers.items()).encode()
-        self.stream += head + b"\n" + block + (text or b"") + b"\n" + (b"" if "Revision-number" in headers else b"\n")
-
-    def _text(self):
-        rnd = self.rnd
-        return b"".join(b"line %d\n" % rnd.randrange(5) for _ in range(rnd.randrange(8)))
-
-    def _props(self, path):
-        rnd = self.rnd
-        props = dict(rnd.choice(PROPERTIES) for _ in range(rnd.randrange(3)))
-        if rnd.random() < 0.15 and len(self.trees) > 2:
-            low = rnd.randrange(1, len(self.trees))
-            source = rnd.choice([p for p in self.trees[-1] if p] or ["a"])
-            props["svn:mergeinfo"] = "/%s:%d%s" % (source, low, "-%d" % (low + 1) if rnd.random() < 0.5 else "")
-        return props
-
-    def _revision(self, rev):
-        rnd, tree, touched = self.rnd, dict(self.trees[-1]), set()
-        props = {"svn:date": self._date(rev), "svn:log": "log of r%d" % rev}
-        if rnd.random() < 0.9:
-            props["svn:author"] = rnd.choice(["anna", "bob"])
-        self._record({"Revision-number": rev}, props)
-        if rnd.random() < 0.1 or rev == 1:
-            self._change_root()
-        for _ in range(rnd.randrange(1, 6) if rev > 1 else 8):
-            self._change(tree, touched, rev)
-        self.trees.append(tree)
-
-    def _change_root(self):
-        self._record({"Node-path": "", "Node-kind": "dir", "Node-action": "change"}, self._props(""))
-
-    def _change(self, tree, touched, rev):
-        rnd = self.rnd
-        path = rnd.choice(sorted(tree))
-        free = not any(path == t or path.startswith(t + "/") or t.startswith(path + "/") for t in touched)
-        kind = rnd.random()
-        if tree[path] == "dir" and kind < 0.55 or not path:
-            self._add(tree, touched, rev, path)
-        elif kind < 0.75 and free and tree[path] == "file":
-            self._record({"Node-path": path, "Node-kind": "file", "Node-action": "change"},
-                         self._props(path) if rnd.random() < 0.4 else None, self._text())
-            touched.add(path)
-        elif kind < 0.85 and free:
-            self._record({"Node-path": path, "Node-kind": tree[path], "Node-action": "change"}, self._props(path))
-            touched.add(path)
-        elif free and rev > 2:
-            for gone in [p for p in tree if p == path or p.startswith(path + "/")]:
-                del tree[gone]
-            self._record({"Node-path": path, "Node-action": "delete"})
-            if rnd.random() < 0.4:
-                self._add(tree, touched, rev, path.rpartition("/")[0], path)
-            touched.add(path)
-
-    def _add(self, tree, touched, rev, parent, path=None):
-        rnd = self.rnd
-        path = path or (parent + "/" + rnd.choice(NAMES)).lstrip("/")
-        if path in tree or path.count("/") > 3 or path in touched:
-            return
-        touched.add(path)
-        headers = {"Node-path": path, "Node-action": "add"}
-        if rnd.random() < 0.35 and rev > 1:
-            from_rev = rnd.randrange(1, rev)
-            source = rnd.choice(sorted(self.trees[from_rev]))
-            kind = self.trees[from_rev][source]
-            headers = {"Node-path": path, "Node-kind": kind, "Node-action": "add", "Node-copyfrom-rev": from_rev,
-                       "Node-copyfrom-path": source}
-            for below, what in self.trees[from_rev].items():
-                if below == source or below.startswith(source + "/" if source else ""):
-                    tree[path + ("/" + below[len(source):].lstrip("/") if below != source else "")] = what
-            self._record(headers, self._props(path) if rnd.random() < 0.2 else None)
-        elif rnd.random() < 0.5:
-            tree[path] = "dir"
-            self._record(dict(headers, **{"Node-kind": "dir"}), self._props(path))
-        else:
-            tree[path] = "file"
-            self._record(dict(headers, **{"Node-kind": "file"}), self._props(path), self._text())
-
-    def load(self, path, rules=None, users=""):
-        """Make a repository of it at PATH."""
-        create_repository(path, rules, users)
-        run("svnadmin", "load", "-q", "--no-flush-to-disk", path, input=self.stream)
-
-
-# ---- shrinking -------------------------------------------------------------------------------------
-
-
-def shrink(steps, differs, seconds=60):
-    """The shortest part of STEPS, in order, that DIFFERS still holds for, as far as SECONDS last."""
-    end, size = time.monotonic() + seconds, max(1, len(steps) // 2)
-    while True:
-        at, shorter = 0, False
+    size = max(1, len(steps) // 2)
+    while time.monotonic() < end:
+        at, smaller = 0, False
         while at < len(steps) and time.monotonic() < end:
-            part = steps[:at] + steps[at + size:]
-            if part and differs(part):
-                steps, shorter = part, True
+            candidate = steps[:at] + steps[at + size:]
+            found = still(candidate) if candidate else None
+            if found:
+                steps, difference, smaller = candidate[:found.step + 1], found, True
             else:
                 at += size
-        if size == 1 and not shorter or time.monotonic() >= end:
-            return steps
+        if size == 1 and not smaller:
+            break
         size = max(1, size // 2)
+    for at, step in enumerate(steps):  # then what each step says
+        position = 2
+        while position < len(step) and time.monotonic() < end:
+            candidate = steps[:at] + [step[:position] + step[position + 1:]] + steps[at + 1:]
+            found = still(candidate)
+            if found:
+                step, steps, difference = candidate[at], candidate, found
+            else:
+                position += 1
+    return dict(case, steps=steps), difference
 
 
-def remove(folder):
-    shutil.rmtree(folder, ignore_errors=True)
+# ---- many cases --------------------------------------------------------------------------
+
+
+def _worker(context, first, results, stop):
+    make, run_with, options, table = context
+    folder = scratch_folder()
+    shrunk = {}
+    try:
+        with Servers(folder, options.varve, options.self_test) as servers:
+            for index in range(first, options.first + options.count, options.jobs):
+                if stop.is_set():
+                    break
+                case = make(options.seed, index)
+                case["name"] = f"{options.seed}:{index}"
+                run = lambda candidate: run_with(servers, candidate)
+                found = run(case)
+                reason = found and explained_by(found, case, table)
+                if found and not reason and shrunk.get(found.kind, 0) < options.shrink:
+                    shrunk[found.kind] = shrunk.get(found.kind, 0) + 1
+                    case, found = shrink(case, found, run)
+                    reason = explained_by(found, case, table)
+                results.put((index, len(case["steps"]), case if found else None, found, reason))
+                if len(servers.alive()) < 2:
+                    break
+    finally:
+        results.put(None)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def search(make, run_with, script, options, table=()):
+    """Run options.count cases of options.seed in options.jobs processes; the exit status of a test program.
+
+    make(seed, index) draws a case, run_with(servers, case) answers None or a Difference, script(case)
+    writes one so that anybody can replay it. TABLE: see explained_by. A time limit ends early.
+    """
+    results, stop = multiprocessing.Queue(), multiprocessing.Event()
+    context = (make, run_with, options, table)
+    workers = [multiprocessing.Process(target=_worker, args=(context, options.first + number, results, stop))
+               for number in range(options.jobs)]
+    for worker in workers:
+        worker.start()
+    began, done, steps, running, reasons, kinds = time.monotonic(), 0, 0, len(workers), {}, {}
+    try:
+        while running:
+            result = results.get()
+            if result is None:
+                running -= 1
+                continue
+            index, length, case, found, reason = result
+            done += 1
+            steps += length
+            if found and reason:
+                reasons[reason] = reasons.get(reason, 0) + 1
+            elif found:
+                kinds[found.kind] = kinds.get(found.kind, 0) + 1
+                print(f"difference in case {options.seed}:{index}: {found}", flush=True)
+                if options.output:
+                    name = os.path.join(options.output, f"{options.seed}-{index}.sh")
+                    with open(name, "w", encoding="utf-8") as file:
+                        file.write(script(case, found))
+                    print(f"  replay: {name}\n", flush=True)
+                else:
+                    print(script(case, found), flush=True)
+            if options.seconds and time.monotonic() - began > options.seconds:
+                stop.set()
+            if done % 100 == 0:
+                print(f"{done} cases, {steps} steps, {time.monotonic() - began:.0f} s, "
+                      f"{sum(kinds.values())} differences", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        stop.set()
+    for worker in workers:
+        worker.join()
+    print(f"seed {options.seed}: {done} cases, {steps} steps, {time.monotonic() - began:.0f} s, "
+          f"{sum(kinds.values())} differences, {sum(reasons.values())} explained")
+    for reason, times in sorted(reasons.items()):
+        print(f"  explained {times} times: {reason}")
+    for kind, times in sorted(kinds.items()):
+        print(f"  NOT explained {times} times: {kind}")
+    whole = done == options.count or stop.is_set()
+    return 0 if done and whole and not kinds else 1
+
+
+def add_options(parser):
+    """What every tester takes."""
+    parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10 ** 9)), help="default: a new one")
+    parser.add_argument("--count", type=int, default=100, help="how many cases")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first case")
+    parser.add_argument("--seconds", type=float, help="begin no case later than this")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, with two servers each")
+    parser.add_argument("--varve", default=os.environ.get("VARVE"), help="the program; default $VARVE")
+    parser.add_argument("--self-test", action="store_true", help="stock against stock: no difference is right")
+    parser.add_argument("--shrink", type=int, default=2, help="how many differences of a kind are shrunk, per process")
+    parser.add_argument("--output", help="a folder for scripts that show differences; default: standard output")
+    parser.add_argument("--replay", metavar="FILE", help="run the case of a script that was printed")
