@@ -2,6 +2,7 @@
 /* verify.c - a revision as a whole; its changed paths against its tree. */
 #include "fsfs/verify.h"
 #include "base/date.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "fsfs/item.h"
 #include "fsfs/verify_int.h"
@@ -14,7 +15,7 @@ static struct err *deletion_check(struct fsfs *fs, struct str path, const struct
     const struct noderev *parent;
     TRY(verify_lookup(&parent, fs, rev, path_dirname(path), arena));
     if (!parent)
-        return err_make(E_FS_CORRUPT,
+        return err_make(E_FS_NOT_FOUND,
                         "It is said to be deleted from a directory that is not there");
     /* What was put in its place is another change's. */
     if (nr && nr->id.rev < rev)
@@ -22,19 +23,34 @@ static struct err *deletion_check(struct fsfs *fs, struct str path, const struct
     return NULL;
 }
 
+/* What is added was not there before: it is not the node that its path had, nor that one changed.
+ */
+static struct err *addition_check(struct fsfs *fs, struct str path, const struct noderev *nr,
+                                  revnum rev, struct arena *arena)
+{
+    const struct noderev *before = NULL;
+    if (rev > 0)
+        TRY(verify_lookup(&before, fs, rev - 1, path, arena));
+    if (before && (noderev_id_eq(&nr->id, &before->id) ||
+                   (nr->has_pred && noderev_id_eq(&nr->pred, &before->id))))
+        return err_make(E_FS_ALREADY_EXISTS, "It is said to be added, but was there before");
+    return NULL;
+}
+
 static struct err *present_check(struct fsfs *fs, const struct change *change,
                                  const struct noderev *nr, revnum rev, struct arena *arena)
 {
     if (!nr)
-        return err_make(E_FS_CORRUPT, "It is said to be changed, but is not there");
+        return err_make(E_FS_NOT_FOUND, "It is said to be changed, but is not there");
     if (change->kind != NODE_UNKNOWN && change->kind != nr->kind)
-        return err_make(E_FS_CORRUPT, "It is a %.*s, but the changed paths say %.*s",
+        return err_make(E_NODE_UNEXPECTED_KIND, "It is a %.*s, but the changed paths say %.*s",
                         STR(node_kind_word(nr->kind)), STR(node_kind_word(change->kind)));
     if ((change->text_changed || change->props_changed) && nr->id.rev != rev)
         return err_make(E_FS_CORRUPT, "It is said to be changed, but is that of revision %lld",
                         (long long)nr->id.rev);
     if (!change->copyfrom_path.n)
-        return NULL;
+        return change->action == CHANGE_ADD ? addition_check(fs, change->path, nr, rev, arena)
+                                            : NULL;
     const struct noderev *source = NULL;
     if (change->copyfrom_rev < rev)
         TRY(verify_lookup(&source, fs, change->copyfrom_rev, change->copyfrom_path, arena));
@@ -49,13 +65,30 @@ static struct err *change_check(struct fsfs *fs, const struct change *change, re
 {
     const struct noderev *nr;
     if (!path_is_canonical(change->path))
-        return err_make(E_FS_CORRUPT, "Its path is malformed");
+        return err_make(E_FS_PATH_SYNTAX, "Its path is malformed");
+    if (!utf8_is_valid(change->path))
+        return err_make(E_FS_PATH_SYNTAX, "Its path is not in UTF-8");
     TRY(verify_lookup(&nr, fs, rev, change->path, arena));
     if (change->action == CHANGE_DELETE)
         return deletion_check(fs, change->path, nr, rev, arena);
     if (change->action == CHANGE_RESET)
         return err_make(E_FS_CORRUPT, "Its change is said to be undone");
     return present_check(fs, change, nr, rev, arena);
+}
+
+/* No path is added twice. */
+static struct err *doubles_check(const struct changes *changes, revnum rev)
+{
+    static char present;
+    struct map *added = map_new();
+    struct err *err = NULL;
+    for (size_t i = 0; i < changes->n && !err; i++)
+        if (changes->list[i].action == CHANGE_ADD &&
+            map_put(added, changes->list[i].path, &present))
+            err = err_make(E_FS_ALREADY_EXISTS, "Revision %lld adds '%.*s' twice", (long long)rev,
+                           STR(changes->list[i].path));
+    map_free(added, NULL);
+    return err;
 }
 
 struct err *verify_changes(struct fsfs *fs, revnum rev, uint64_t new_nodes)
@@ -72,10 +105,11 @@ struct err *verify_changes(struct fsfs *fs, revnum rev, uint64_t new_nodes)
         const struct change *change = &changes->list[i];
         struct err *err = change_check(fs, change, rev, arena);
         if (err)
-            return verify_failed_at(err, rev, change->path);
+            return err_wrap(err, 0, "Revision %lld is damaged at '%.*s'", (long long)rev,
+                            STR(change->path));
         arena_rewind(arena, mark);
     }
-    return NULL;
+    return doubles_check(changes, rev);
 }
 
 /* ---- revisions ---- */

@@ -13,6 +13,8 @@
  * representation is expanded once; its digests are remembered for the others that share it.
  *
  * Errors are E_FS_CORRUPT chains that name file, revision, item and path as far as they are known.
+ * Changed paths that contradict the tree: E_FS_ALREADY_EXISTS for what is said to be added but was
+ * there, E_FS_NOT_FOUND for what is not there, E_NODE_UNEXPECTED_KIND, E_FS_PATH_SYNTAX.
  */
 #ifndef VARVE_FSFS_VERIFY_H
 #define VARVE_FSFS_VERIFY_H

@@ -90,4 +90,27 @@ for range in 2:HEAD 2 3:HEAD; do
         same "dump $option -r $range: what it says" "$T/varve.err" "$T/stock.err"
     done
 done
+
+# ---- changed paths that contradict the tree -------------------------------------------------
+create svnadmin 6 "$T/tree"
+echo text >"$T/text"
+svnmucc -m one mkdir a put "$T/text" a/f -U "file://$T/tree" >/dev/null
+svnmucc -m two mkdir e propset p v a/f -U "file://$T/tree" >/dev/null
+contradict() { # contradict CODE OLD NEW: both tools refuse r2 and nothing else
+    cp -r "$T/tree" "$T/odd" && chmod u+w "$T/odd/db/revs/0/2"
+    python3 "$HERE/change_paths.py" "$T/odd/db/revs/0/2" "$2" "$3"
+    svnadmin verify -q --keep-going "$T/odd" 2>&1 | grep -a '^\* Error' >"$T/stock.lines"
+    "$VARVE" verify -q --keep-going "$T/odd" >"$T/varve.out" 2>&1
+    grep -a '^\* Error' "$T/varve.out" >"$T/varve.lines"
+    same "changed paths '$3': the revisions" "$T/varve.lines" "$T/stock.lines"
+    is "changed paths '$3': the code" "$(grep -a -o -m1 'E[0-9]\{6\}' "$T/varve.out")" "$1"
+    rm -rf "$T/odd"
+}
+contradict E160020 'add-dir false false /e\n\n' 'add-dir false false /e\n\n0.0.t1-1 add-dir false false /e\n\n'
+contradict E160020 'add-dir false false /e\n' 'add-dir false false /a\n'
+contradict E160020 'modify-file false true /a/f' 'add-file false true /a/f'
+contradict E160013 'modify-file false true /a/f' 'modify-file false true /a/g'
+contradict E145001 'modify-file false true /a/f' 'modify-dir false true /a/f'
+contradict E160005 'add-dir false false /e\n' 'add-dir false false /\xff\n'
+contradict E160005 'add-dir false false /e\n' 'add-dir false false /a/../e\n'
 done_testing
