@@ -198,9 +198,13 @@ struct err *way_open(struct txn_way *out, struct txn *txn, struct str path, bool
     if (reached == out->n)
         return NULL;
     const struct txn_step *before = &out->steps[reached - 1];
-    if (before->nr->kind != NODE_DIR)
-        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in filesystem '%s'",
-                        STR(before->path), txn->fs->uuid);
+    if (before->nr->kind != NODE_DIR) {
+        struct err *cause =
+            err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in filesystem '%s'",
+                     STR(before->path), txn->fs->uuid);
+        return err_wrap(cause, 0, "Failure opening '%.*s' in transaction '%.*s'", STR(before->path),
+                        STR(txn->name));
+    }
     if (last_optional && reached == out->n - 1)
         return NULL;
     return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",

@@ -3,6 +3,7 @@
 
 #include "base/num.h"
 #include "base/path.h"
+#include "fsfs/locks.h"
 #include "fsfs/revprops.h"
 #include "repo/hooks.h"
 #include "repo/prop_change.h"
@@ -140,6 +141,14 @@ static struct err *check_current(struct commit_edit *ce, struct str path, revnum
     return NULL;
 }
 
+/* Locks are looked at when the commit is made; here, too, so that who may not is told before the
+ * texts are sent and hooks run. */
+static struct err *need_lock(const struct commit_edit *ce, struct str path, bool recursive)
+{
+    return locks_allow(ce->repo->fs, path, recursive, ce->params.user, ce->params.lock_tokens,
+                       ce->params.lock_token_count);
+}
+
 /* ---- events ---- */
 
 static struct str full_path(const struct commit_edit *ce, struct str relative)
@@ -158,6 +167,7 @@ static struct err *on_delete(struct commit_edit *ce, const struct edit_event *ev
         return out_of_date(path, kind);
     TRY(check_base(ce, event->rev));
     TRY(check_current(ce, path, event->rev));
+    TRY(need_lock(ce, path, true));
     return txn_delete(ce->txn, path);
 }
 
@@ -186,6 +196,7 @@ static struct err *add_copy(struct commit_edit *ce, const struct edit_event *eve
     if (kind != NODE_NONE && !parent->was_copied)
         return out_of_date(path, kind);
     TRY(need_source(ce, event));
+    TRY(need_lock(ce, path, true));
     return txn_copy(ce->txn, path, event->copy_rev, event->copy_path);
 }
 
@@ -197,10 +208,15 @@ static struct err *on_add(struct commit_edit *ce, const struct edit_event *event
     TRY(need_node(&parent, ce, event->parent));
     TRY(path_check_bytes(event->path));
     TRY(need_entry(ce, path, copied && is_dir));
-    if (copied)
+    if (copied) {
         TRY(add_copy(ce, event, path, parent));
-    else
-        TRY(is_dir ? txn_make_dir(ce->txn, path) : txn_make_file(ce->txn, path));
+    } else if (is_dir) {
+        TRY(need_lock(ce, path, true));
+        TRY(txn_make_dir(ce->txn, path));
+    } else {
+        TRY(txn_make_file(ce->txn, path));
+        TRY(need_lock(ce, path, false));
+    }
     return add_node(ce, event->node, path, REV_NONE, copied || parent->was_copied);
 }
 
@@ -288,6 +304,7 @@ static struct err *on_prop(struct commit_edit *ce, const struct edit_event *even
     if (event->kind == EDIT_DIR_PROP)
         TRY(check_current(ce, node->path, node->base_rev));
     TRY(prop_check(event->name, value));
+    TRY(need_lock(ce, node->path, false));
     return txn_set_prop(ce->txn, node->path, event->name, value);
 }
 
@@ -312,6 +329,7 @@ static struct err *on_text_begin(struct commit_edit *ce, const struct edit_event
     if (ce->params.open_texts_limit && ce->open_texts == ce->params.open_texts_limit)
         return err_make(E_REPOS_BAD_ARGS, "The commit has too many texts open at '%.*s'",
                         STR(node->path));
+    TRY(need_lock(ce, node->path, false));
     TRY(txn_delta_begin(&node->text, ce->txn, node->path, event->md5.p ? md5 : NULL));
     ce->open_texts++;
     return NULL;

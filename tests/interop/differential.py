@@ -202,8 +202,11 @@ def explained_by(difference, case, table):
     return None
 
 
-def shrink(case, difference, run, seconds=90):
-    """The shortest case found in which RUN(case) still answers a difference of the same kind."""
+def shrink(case, difference, run, kept_words, seconds=60):
+    """The shortest case found in which RUN(case) still answers a difference of the same kind.
+
+    kept_words(step) is how many of the words of a step must stay.
+    """
     end = time.monotonic() + seconds
     steps = case["steps"][:difference.step + 1]
 
@@ -225,7 +228,7 @@ def shrink(case, difference, run, seconds=90):
             break
         size = max(1, size // 2)
     for at, step in enumerate(steps):  # then what each step says
-        position = 2
+        position = kept_words(step)
         while position < len(step) and time.monotonic() < end:
             candidate = steps[:at] + [step[:position] + step[position + 1:]] + steps[at + 1:]
             found = still(candidate)
@@ -240,7 +243,7 @@ def shrink(case, difference, run, seconds=90):
 
 
 def _worker(context, first, results, stop):
-    make, run_with, options, table = context
+    make, run_with, kept_words, options, table = context
     folder = scratch_folder()
     shrunk = {}
     try:
@@ -255,7 +258,7 @@ def _worker(context, first, results, stop):
                 reason = found and explained_by(found, case, table)
                 if found and not reason and shrunk.get(found.kind, 0) < options.shrink:
                     shrunk[found.kind] = shrunk.get(found.kind, 0) + 1
-                    case, found = shrink(case, found, run)
+                    case, found = shrink(case, found, run, kept_words)
                     reason = explained_by(found, case, table)
                 results.put((index, len(case["steps"]), case if found else None, found, reason))
                 if len(servers.alive()) < 2:
@@ -265,14 +268,14 @@ def _worker(context, first, results, stop):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def search(make, run_with, script, options, table=()):
+def search(make, run_with, kept_words, script, options, table=()):
     """Run options.count cases of options.seed in options.jobs processes; the exit status of a test program.
 
     make(seed, index) draws a case, run_with(servers, case) answers None or a Difference, script(case)
-    writes one so that anybody can replay it. TABLE: see explained_by. A time limit ends early.
+    writes one so that anybody can replay it. kept_words: see shrink. TABLE: see explained_by. A time limit ends early.
     """
     results, stop = multiprocessing.Queue(), multiprocessing.Event()
-    context = (make, run_with, options, table)
+    context = (make, run_with, kept_words, options, table)
     workers = [multiprocessing.Process(target=_worker, args=(context, options.first + number, results, stop))
                for number in range(options.jobs)]
     for worker in workers:
