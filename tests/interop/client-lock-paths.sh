@@ -58,7 +58,6 @@ parents() { # a folder above a lock
     step bela_mucc -m "property of the parent" propset p v "$URL/d/f" && step bela_mucc -m "of the file" propset p v "$URL/d/f/h"
     anna checkout -q "$URL" ../other && svn rm -q ../other/d && step anna commit -m "her other working copy" ../other
     anna checkout -q --depth empty "$URL" ../blind && svn mkdir -q ../blind/d && step anna commit -m "add what is there" ../blind
-    step anna cp -m "below a file" "$URL/b" "$URL/a/below"
     anna update -q && svn rm -q d && svn mkdir -q d && echo h >d/f && svn add -q d/f && step anna commit -m "replace it, with the token"
     step anna status -u && step anna lock d/f && svn rm -q d && step anna commit -m "and delete" && step anna update
 }

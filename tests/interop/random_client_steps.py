@@ -2,15 +2,13 @@
 """Which steps random_client draws.
 
 A step is a list: ["svn", USER, SUBCOMMAND, ARGUMENT...], where $URL stands for the repository and $ALT for
-another URL of it, or [ACTION, PATH, TEXT] of what people do to a working copy without Subversion. Paths are
-drawn from a rough model of what may be where, so that most steps do something and some are refused.
+another URL of it, or [ACTION, PATH, TEXT] of what people do to a working copy without Subversion. Steps are
+drawn one after the other, knowing what the ones before have made, so that most of them do something.
 """
 
 import os
 import shlex
 import shutil
-
-import differential
 
 USERS = ("alice", "bob")
 DEPTHS = ("empty", "files", "immediates", "infinity")
@@ -94,16 +92,6 @@ def parent_of(path):
     return path.rpartition("/")[0]
 
 
-def below(tree, top):
-    """{path relative to TOP: kind} of what TREE has there."""
-    if not top:
-        return dict(tree)
-    found = {path[len(top) + 1:]: kind for path, kind in tree.items() if path.startswith(top + "/")}
-    if top in tree:
-        found[""] = tree[top]
-    return found
-
-
 def join(*parts):
     return "/".join(part for part in parts if part)
 
@@ -113,6 +101,17 @@ def argument(path):
     return path + "@" if "@" in path else path
 
 
+def tree_on_disk(top):
+    """{path: kind} of what is there."""
+    tree = {"": "d"}
+    for parent, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if name != ".svn")
+        inner = os.path.relpath(parent, top) if parent != top else ""
+        tree.update({join(inner, name): "d" for name in folders})
+        tree.update({join(inner, name): "f" for name in sorted(files)})
+    return tree
+
+
 class Drawing:
     """One case being drawn."""
 
@@ -120,9 +119,38 @@ class Drawing:
         self.draw = draw
         self.repository = dict(INITIAL)
         self.copies = {}  # working copy: [user, anchor, {path: kind}]
+        self.users = {}
         self.head = HEAD
         self.texts = 0
         self.steps = []
+        self.authz = draw_authz(draw)
+        self.length = draw.randint(5, 40)
+
+    def next_steps(self):
+        """The next, none at the end. What is where is what look_around has seen."""
+        before = len(self.steps)
+        if before >= self.length:
+            return []
+        names, weights = zip(*WEIGHTS.items())
+        if not self.copies:
+            self.checkout("w1")
+        elif before == 1 and self.chance(0.5):
+            self.checkout("w2")
+        while len(self.steps) == before:
+            getattr(self, self.draw.choices(names, weights)[0])()
+        return self.steps[before:]
+
+    def look_around(self, folder, head, repository):
+        """Learn what is in FOLDER and in the repository, {path: kind}; None: as before."""
+        self.head = head
+        if repository is not None:
+            self.repository = repository
+        for name in list(self.copies):
+            top = os.path.join(folder, name)
+            if os.path.isdir(os.path.join(top, ".svn")):
+                self.copies[name][2] = tree_on_disk(top)
+            else:
+                del self.copies[name]
 
     def chance(self, part):
         return self.draw.random() < part
@@ -170,41 +198,24 @@ class Drawing:
     def svn(self, user, *arguments):
         self.steps.append(["svn", user, *[str(item) for item in arguments]])
 
-    # -- the model
-
-    def committed(self, *paths):
-        self.head += 1
-        del paths
-
-    def put(self, tree, path, what):
-        """Tree gets WHAT ({path: kind}) at PATH."""
-        for inner, kind in what.items():
-            tree[join(path, inner)] = kind
-
-    def drop(self, tree, path):
-        for inner in [inner for inner in tree if inner == path or inner.startswith(path + "/")]:
-            if inner:
-                del tree[inner]
-
     # -- steps
 
     def checkout(self, name=None):
         name = name or self.draw.choice(("w1", "w2", "w3"))
-        user = self.copies[name][0] if name in self.copies else self.draw.choice(USERS)
+        user = self.users.setdefault(name, self.draw.choice(USERS))
         anchor = "" if self.chance(0.45) else self.path_in(self.repository, "d")
         self.svn(user, "checkout", *self.option(0.2, "-r", self.revision()), *self.depth(0.25),
                  *self.option(0.1, "--force"), *self.option(0.1, "--ignore-externals"),
                  argument(join("$URL", anchor)), name)
-        self.copies[name] = [user, anchor, below(self.repository, anchor) or {"": "d"}]
+        self.copies[name] = [user, anchor, {"": "d"}]
 
     def update(self):
-        name, user, anchor, tree = self.copy()
+        name, user, _, tree = self.copy()
         self.svn(user, "update", *self.option(0.3, "-r", self.revision()),
                  *(self.depth(0.25) or self.set_depth(0.2)), *self.option(0.1, "--force"),
                  *self.option(0.1, "--parents"), *self.option(0.1, "--ignore-externals"),
                  *self.option(0.1, "--accept", self.draw.choice(("mine-full", "theirs-full", "working"))),
                  *([name] if self.chance(0.5) else self.targets(name, tree)))
-        tree.update(below(self.repository, anchor))
 
     def set_depth(self, part):
         return ["--set-depth", self.draw.choice(DEPTHS + ("exclude",))] if self.chance(part) else []
@@ -217,8 +228,6 @@ class Drawing:
         self.svn(user, "switch", *self.option(0.3, "-r", self.revision()),
                  *(self.depth(0.3) or self.set_depth(0.15)), *self.option(0.6, "--ignore-ancestry"),
                  *self.option(0.1, "--force"), url, argument(join(name, target)))
-        self.drop(tree, target)
-        self.put(tree, target, below(self.repository, source))
         if not target:
             self.copies[name][1] = source
 
@@ -229,17 +238,12 @@ class Drawing:
         self.svn(user, "relocate", *pair, name)
 
     def commit(self):
-        name, user, anchor, tree = self.copy()
+        name, user, _, tree = self.copy()
         targets = [name] if self.chance(0.65) else self.targets(name, tree, 4)
         if self.chance(0.1):
             targets += self.targets(name, tree)
         self.svn(user, "commit", "-m", f"m{len(self.steps)}", *self.depth(0.2),
-                 *self.option(0.15, "--keep-locks"), *self.option(0.1, "--include-externals"), *targets)
-        for path in below(self.repository, anchor):
-            if path and path not in tree:
-                self.drop(self.repository, join(anchor, path))
-        self.put(self.repository, anchor, tree)
-        self.committed()
+                 *self.option(0.15, "--no-unlock"), *self.option(0.1, "--include-externals"), *targets)
 
     def edit(self):
         name, _, _, tree = self.copy()
@@ -253,10 +257,8 @@ class Drawing:
         if self.chance(0.5):
             self.steps.append(["append", join(name, path), self.text()])
             self.svn(user, "add", *self.option(0.2, "--force"), argument(join(name, path)))
-            tree[path] = "f"
         else:
             self.svn(user, "mkdir", *self.option(0.2, "--parents"), argument(join(name, path)))
-            tree[path] = "d"
 
     def obstruct(self):
         name, _, _, tree = self.copy()
@@ -302,18 +304,14 @@ class Drawing:
         self.svn(user, "propset", "svn:externals", "\n".join(lines), argument(join(name, target)))
         if self.chance(0.5):
             self.svn(user, "commit", "-m", "externals", name)
-            self.committed()
         if self.chance(0.8):
             self.svn(user, "update", name)
-        tree[join(target, "ext")] = self.repository.get(source, "f")
 
     def delete(self):
         name, user, _, tree = self.copy()
         targets = [self.path_in(tree) for _ in range(self.draw.choice((1, 1, 2)))]
         self.svn(user, "delete", *self.option(0.15, "--force"), *self.option(0.15, "--keep-local"),
                  *[argument(join(name, target)) for target in targets])
-        for target in targets:
-            self.drop(tree, target)
 
     def copy_or_move(self):
         name, user, _, tree = self.copy()
@@ -323,14 +321,9 @@ class Drawing:
             other = self.path_in(self.repository)
             self.svn(user, "copy", *self.option(0.3, "-r", self.revision()), argument(join("$URL", other)),
                      argument(join(name, target)))
-            self.put(tree, target, below(self.repository, other))
             return
         self.svn(user, command, *(self.option(0.15, "-r", self.revision()) if command == "copy" else []),
                  *self.option(0.1, "--parents"), argument(join(name, source)), argument(join(name, target)))
-        moved = below(tree, source)
-        if command == "move":
-            self.drop(tree, source)
-        self.put(tree, target, moved)
 
     def remote(self):
         """A commit without a working copy."""
@@ -341,24 +334,15 @@ class Drawing:
         if what in ("copy", "move"):
             self.svn(user, what, *message, *(self.option(0.3, "-r", self.revision()) if what == "copy" else []),
                      *self.option(0.15, "--parents"), argument(join("$URL", source)), argument(join("$URL", target)))
-            moved = below(self.repository, source)
-            if what == "move":
-                self.drop(self.repository, source)
-            self.put(self.repository, target, moved)
         elif what == "mkdir":
             self.svn(user, "mkdir", *message, *self.option(0.2, "--parents"), argument(join("$URL", target)))
-            self.repository[target] = "d"
         elif what == "delete":
-            self.svn(user, "delete", *message, *[argument(join("$URL", path)) for path in
-                                                 {source, source if self.chance(0.7) else self.path_in(self.repository)}][:1])
-            self.drop(self.repository, source)
+            self.svn(user, "delete", *message, argument(join("$URL", source)))
         else:
             name, user, _, tree = self.copy()
             inner = self.path_in(tree)
             self.svn(user, "copy" if what == "wc" else "import", *message, argument(join(name, inner)),
                      argument(join("$URL", target)))
-            self.put(self.repository, target, below(tree, inner))
-        self.committed()
 
     def merge(self):
         name, user, _, tree = self.copy()
@@ -472,18 +456,3 @@ def draw_authz(draw):
         path = draw.choice(sorted(INITIAL) + ["A/new", "br/new", "new"])
         rules["/" + path] = ([] if path else ["* = rw"]) + [draw.choice(("bob = ", "bob = r", "bob = rw", "* = ", "alice = r"))]
     return "".join(f"[{path}]\n" + "\n".join(lines) + "\n" for path, lines in rules.items())
-
-
-def draw_case(seed, index):
-    """Case INDEX of SEED."""
-    draw = differential.rng(seed, index)
-    drawing = Drawing(draw)
-    authz = draw_authz(draw)
-    drawing.checkout("w1")
-    if draw.random() < 0.5:
-        drawing.checkout("w2")
-    length = draw.randint(5, 40)
-    names, weights = zip(*WEIGHTS.items())
-    while len(drawing.steps) < length:
-        getattr(drawing, draw.choices(names, weights)[0])()
-    return {"authz": authz, "steps": drawing.steps}
