@@ -106,6 +106,13 @@ static struct err *member_prepare(struct member *m, struct head *head)
     return NULL;
 }
 
+/* M, which has made HEAD. */
+static struct publication publication_of(const struct member *m, struct head head)
+{
+    return (struct publication){m->rev, m->txn->draft, buf_view(&m->revprops), head.next_node_id,
+                                head.next_copy_id};
+}
+
 /* ---- a batch ---- */
 
 struct batch {
@@ -127,9 +134,10 @@ static struct err *verify_before(struct fsfs *fs, revnum rev)
 
 /* Lend the member's draft, so that those behind it (and verification) can read it. What fails here
  * fails the whole batch: the next ones stand on it. */
-static struct err *member_join(struct batch *batch, struct member *m, struct fsfs *fs)
+static struct err *member_join(struct batch *batch, struct member *m, struct head head,
+                               struct fsfs *fs)
 {
-    batch->list[batch->n++] = (struct publication){m->rev, m->txn->draft, buf_view(&m->revprops)};
+    batch->list[batch->n++] = publication_of(m, head);
     store_lend(fs->store, m->rev, m->txn->draft);
     TRY(verify_before(fs, m->rev));
     written_to_cache(&m->written, fs, m->rev);
@@ -142,20 +150,21 @@ static struct err *batch_prepare(struct batch *batch, struct head *head, struct 
     TRY(fsfs_head(head, fs));
     for (struct member *m = members; m; m = m->next) {
         if (!(m->err = member_prepare(m, head)))
-            TRY(member_join(batch, m, fs));
+            TRY(member_join(batch, m, *head, fs));
     }
     return NULL;
 }
 
-/* All of the batch, under the lease. An error is everybody's who has none of his own. */
-static struct err *batch_commit(struct member *members, struct fsfs *fs)
+/* All of the batch, under the lease. An error is that of all those behind *DURABLE who have none of
+ * their own. */
+static struct err *batch_commit(revnum *durable, struct member *members, struct fsfs *fs)
 {
     struct batch batch = {.n = 0};
     struct head head;
     TRY(lease_take(fs->store, LEASE_WRITE));
     struct err *err = batch_prepare(&batch, &head, members, fs);
     if (!err && batch.n)
-        err = store_publish(fs->store, batch.list, batch.n, head);
+        err = store_publish(durable, fs->store, batch.list, batch.n);
     store_unlend(fs->store);
     if (err)
         fsfs_renew_cache(fs); /* nothing of what did not come to be may be found */
@@ -174,9 +183,10 @@ static struct err *err_copy(const struct err *err)
 
 static void batch_lead(struct member *members, struct fsfs *fs)
 {
-    struct err *err = batch_commit(members, fs);
+    revnum durable = REV_NONE;
+    struct err *err = batch_commit(&durable, members, fs);
     for (struct member *m = members; m; m = m->next) {
-        if (!m->err)
+        if (!m->err && m->rev > durable)
             m->err = err_copy(err);
         if (!m->err)
             repcache_offer(fs, m->written.rows, m->written.row_count);
@@ -275,7 +285,7 @@ struct err *txn_commit(revnum *rev, char date[DATE_LONG_SIZE + 1], struct txn *t
 struct load_commits {
     struct fsfs *fs;
     struct head head; /* the last revision staged */
-    revnum published;
+    revnum durable;
 };
 
 struct err *load_commits_begin(struct load_commits **out, struct fsfs *fs)
@@ -288,7 +298,7 @@ struct err *load_commits_begin(struct load_commits **out, struct fsfs *fs)
         return err;
     }
     struct load_commits *lc = mem_zalloc(sizeof *lc);
-    *lc = (struct load_commits){.fs = fs, .head = head, .published = head.youngest};
+    *lc = (struct load_commits){.fs = fs, .head = head, .durable = head.youngest};
     *out = lc;
     return NULL;
 }
@@ -299,8 +309,8 @@ static struct err *load_add(struct member *m, struct load_commits *lc)
     struct head head = lc->head;
     TRY(txn_settle(m->txn));
     TRY(member_prepare(m, &head));
-    struct publication publication = {m->rev, m->txn->draft, buf_view(&m->revprops)};
-    TRY(store_stage(fs->store, &publication, 1));
+    struct publication publication = publication_of(m, head);
+    TRY(store_stage(fs->store, &publication));
     lc->head = head;
     TRY(verify_before(fs, m->rev));
     written_to_cache(&m->written, fs, m->rev);
@@ -321,25 +331,23 @@ struct err *load_commits_add(revnum *rev, struct load_commits *lc, struct txn *t
     return err;
 }
 
-struct err *load_commits_flush(struct load_commits *lc)
+struct err *load_commits_flush(revnum *durable, struct load_commits *lc)
 {
     struct fsfs *fs = lc->fs;
-    if (lc->head.youngest == lc->published)
+    struct err *err = store_publish_staged(&lc->durable, fs->store);
+    *durable = lc->durable;
+    if (!err) {
+        repcache_release(fs);
         return NULL;
-    TRY(store_publish_staged(fs->store, lc->head));
-    lc->published = lc->head.youngest;
-    repcache_release(fs);
-    return NULL;
+    }
+    repcache_forget(fs);
+    fsfs_renew_cache(fs); /* nothing of what did not come to be may be found */
+    return err;
 }
 
-struct err *load_commits_end(struct load_commits *lc)
+struct err *load_commits_end(revnum *durable, struct load_commits *lc)
 {
-    struct err *err = load_commits_flush(lc);
-    if (err) {
-        store_unstage(lc->fs->store);
-        repcache_forget(lc->fs);
-        fsfs_renew_cache(lc->fs);
-    }
+    struct err *err = load_commits_flush(durable, lc);
     lease_drop(lc->fs->store, LEASE_WRITE);
     free(lc);
     return err;

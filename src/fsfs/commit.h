@@ -33,13 +33,15 @@ void commit_queue_free(struct commit_queue *queue);
 struct err *txn_merge(struct txn *txn, revnum youngest);
 
 /* For a load: commit many revisions quickly, one after the other, each visible to this process at
- * once (as a base of the next) and to everybody and durable after load_commits_flush. The write
+ * once (as a base of the next) and to everybody and durable after load_commits_flush. *DURABLE is
+ * the last revision that is, also where it fails; then only load_commits_end may follow. The write
  * lease is held between flushes. */
 struct load_commits;
 struct err *load_commits_begin(struct load_commits **out, struct fsfs *fs);
 struct err *load_commits_add(revnum *rev, struct load_commits *lc,
                              struct txn *txn); /* TXN is freed */
-struct err *load_commits_flush(struct load_commits *lc);
-struct err *load_commits_end(struct load_commits *lc); /* flushes; frees whatever happens */
+struct err *load_commits_flush(revnum *durable, struct load_commits *lc);
+/* Flushes; frees whatever happens. */
+struct err *load_commits_end(revnum *durable, struct load_commits *lc);
 
 #endif

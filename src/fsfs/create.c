@@ -147,10 +147,10 @@ static struct err *write_format(struct store *store, const struct fsfs_format *f
 
 static struct err *publish_draft(struct store *store, struct draft *draft, struct str revprops)
 {
-    struct publication rev0 = {.rev = 0, .draft = draft, .revprops = revprops};
-    struct head head = {.youngest = 0, .next_node_id = 1, .next_copy_id = 1};
+    struct publication rev0 = {0, draft, revprops, 1, 1};
+    revnum durable;
     TRY(lease_take(store, LEASE_WRITE));
-    struct err *err = store_publish(store, &rev0, 1, head);
+    struct err *err = store_publish(&durable, store, &rev0, 1);
     lease_drop(store, LEASE_WRITE);
     return err;
 }

@@ -59,10 +59,24 @@ static void note(struct loader *l, enum load_event event, revnum new_rev, struct
     buf_str(&l->notice_paths, path);
 }
 
-static struct err *tell(struct loader *l)
+/* How many notices come before the first that speaks of a revision behind DURABLE, and of what led
+ * to it. */
+static size_t count_true(const struct loader *l, revnum durable)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->notice_count; i++) {
+        const struct load_notice *notice = &l->notices[i].notice;
+        if (notice->event == LOAD_COMMITTED && notice->new_rev <= durable)
+            n = i + 1;
+    }
+    return n;
+}
+
+/* Give out the first COUNT notices; the others are dropped. */
+static struct err *tell(struct loader *l, size_t count)
 {
     struct err *err = NULL;
-    for (size_t i = 0; i < l->notice_count && !err; i++) {
+    for (size_t i = 0; i < count && !err; i++) {
         struct load_notice *notice = &l->notices[i].notice;
         struct str rest = str_skip(buf_view(&l->notice_paths), l->notices[i].path_at);
         notice->path = str_make(rest.p, notice->path.n);
@@ -73,22 +87,28 @@ static struct err *tell(struct loader *l)
     return err;
 }
 
+/* ERR is what a flush said: after a failure only of what is durable all the same is told. */
+static struct err *tell_flushed(struct loader *l, struct err *err, revnum durable)
+{
+    return err_join(err, tell(l, err ? count_true(l, durable) : l->notice_count));
+}
+
 /* Make durable what was made, then say so. */
 static struct err *flush(struct loader *l)
 {
+    revnum durable = REV_NONE;
     l->batch_revisions = 0;
     l->batch_bytes = 0;
-    if (l->commits)
-        TRY(load_commits_flush(l->commits));
-    return tell(l);
+    return tell_flushed(l, l->commits ? load_commits_flush(&durable, l->commits) : NULL, durable);
 }
 
-/* For what needs the write lease itself: the commits hold it. */
+/* The same, for what needs the write lease itself: the commits hold it. */
 static struct err *let_go(struct loader *l)
 {
     struct load_commits *commits = l->commits;
+    revnum durable = REV_NONE;
     l->commits = NULL;
-    return commits ? load_commits_end(commits) : NULL;
+    return tell_flushed(l, commits ? load_commits_end(&durable, commits) : NULL, durable);
 }
 
 /* ---- the revision ---- */
@@ -488,7 +508,6 @@ static struct err *end(struct loader *l, struct err *err)
 {
     txn_abort(l->txn);
     err = err_join(err, let_go(l));
-    err = err_join(err, tell(l));
     dump_parser_close(l->parser);
     rev_map_free(&l->map);
     free(l->notices);

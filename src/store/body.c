@@ -188,6 +188,20 @@ static void body_destroy(struct shared *self)
     free(entry);
 }
 
+/* A revision that is staged lies under a temporary name until the moment in which it is published:
+ * who finds neither name looks for the first again. */
+static int open_file(struct store *store, revnum first_rev, bool packed, const char *path)
+{
+    char temp[PATH_SIZE];
+    int fd = file_open(store, path);
+    if (fd >= 0 || errno != ENOENT || packed ||
+        first_rev > atomic_load_explicit(&store->staged_last, memory_order_acquire))
+        return fd;
+    path_of(temp, store, name_staged("revs", first_rev).s);
+    fd = file_open(store, temp);
+    return fd < 0 && errno == ENOENT ? file_open(store, path) : fd;
+}
+
 static struct name name_body(const struct store *store, revnum first_rev, bool packed)
 {
     if (packed)
@@ -219,7 +233,7 @@ static struct err *body_open(struct entry **out, struct store *store, revnum fir
     struct stat st;
     path_of(path, store, name_body(store, first_rev, packed).s);
     *out = NULL;
-    int fd = file_open(store, path);
+    int fd = open_file(store, first_rev, packed, path);
     if (fd < 0)
         return errno == ENOENT || errno == ESTALE ? NULL
                                                   : err_errno(errno, "Can't open file '%s'", path);

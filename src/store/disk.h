@@ -38,7 +38,10 @@ struct disk *disk_system(void);
 enum fault_loss {
     FAULT_KEEP_UNSYNCED, /* all reached the disk: the process died, not the machine */
     FAULT_LOSE_UNSYNCED, /* contents and names as at their last sync */
-    FAULT_LOSE_CONTENTS, /* names reached the disk, contents did not */
+    FAULT_LOSE_CONTENTS, /* names reached the disk, contents did not. Tried at each operation this
+                            is every prefix of the changes of names that a filesystem which keeps
+                            their order may leave: contents synced after the last of a prefix that
+                            stayed only make it safer */
 };
 struct fault_disk;
 struct fault_disk *fault_disk_new(void);

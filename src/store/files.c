@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum {
@@ -55,6 +56,11 @@ static struct name name_shard(const struct store *store, const char *top, revnum
     if (shard_size == 0)
         return name_printf("%s", top);
     return name_printf("%s/%lld", top, (long long)(rev / shard_size));
+}
+
+struct name name_staged(const char *what, revnum rev)
+{
+    return name_printf("varve-%s-%lld.tmp", what, (long long)rev);
 }
 
 struct name name_rev(const struct store *store, revnum rev)
@@ -174,22 +180,33 @@ struct err *file_get(struct buf *out, bool *found, const struct store *store, co
 
 /* ---- writing ---- */
 
-struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store, const char *folder)
+/* Lock the new file at PATH for as long as it is open. False where the next writer took it for that
+ * of a dead owner before we had the lock. A filesystem without locks has nobody who tries. */
+static bool temp_lock(int fd)
+{
+    struct stat st;
+    while (flock(fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return true;
+    return fstat(fd, &st) != 0 || st.st_nlink > 0;
+}
+
+struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store)
 {
     static atomic_uint counter;
     for (int tries = 0; tries < TEMP_NAME_TRIES; tries++) {
         unsigned n = atomic_fetch_add(&counter, 1);
-        if (snprintf(path, PATH_SIZE, "%s/varve-%x-%x.tmp", folder, (unsigned)getpid(), n) >=
-            PATH_SIZE)
-            return err_errno(ENAMETOOLONG, "Can't create a file in '%s'", folder);
+        path_of(path, store, name_printf("varve-%x-%x.tmp", (unsigned)getpid(), n).s);
         *fd = store->disk->open(store->disk, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd >= 0)
+        if (*fd >= 0 && temp_lock(*fd))
             return NULL;
-        if (errno != EEXIST)
+        if (*fd < 0 && errno != EEXIST)
             return err_errno(errno, "Can't create temporary file '%s'", path);
+        if (*fd >= 0)
+            store->disk->close(store->disk, *fd);
     }
     return err_make(E_IO_UNIQUE_NAMES_EXHAUSTED, "Can't find a free name for a file in '%s'",
-                    folder);
+                    store->db);
 }
 
 struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t offset,
@@ -223,13 +240,12 @@ static void temp_drop(struct store *store, int fd, const char *temp)
 struct err *file_put_prepare(int *fd, char temp[PATH_SIZE], struct store *store, const char *name,
                              struct str bytes, mode_t mode)
 {
-    char path[PATH_SIZE], folder[PATH_SIZE];
+    char path[PATH_SIZE];
     path_of(path, store, name);
-    path_folder(folder, path);
     struct stat st;
     if (stat(path, &st) == 0)
         mode = st.st_mode & 07777;
-    TRY(temp_open(fd, temp, store, folder));
+    TRY(temp_open(fd, temp, store));
     struct err *err = write_all(store, *fd, bytes, 0, temp);
     if (!err && mode && (fstat(*fd, &st) != 0 || (st.st_mode & 07777) != mode))
         err = set_mode(store, *fd, mode, temp);
@@ -251,7 +267,7 @@ struct err *file_put_rename(struct store *store, const char *temp, const char *n
 
 struct err *file_put(struct store *store, const char *name, struct str bytes, struct file_put how)
 {
-    char temp[PATH_SIZE], folder[PATH_SIZE];
+    char temp[PATH_SIZE], path[PATH_SIZE], folder[PATH_SIZE];
     int fd;
     bool sync = how.durable && store_flushes(store);
     TRY(file_put_prepare(&fd, temp, store, name, bytes, how.mode));
@@ -260,9 +276,11 @@ struct err *file_put(struct store *store, const char *name, struct str bytes, st
         temp_drop(store, fd, temp);
         return err_errno(code, "Can't flush file '%s' to disk", temp);
     }
+    struct err *err = file_put_rename(store, temp, name);
     store->disk->close(store->disk, fd);
-    TRY(file_put_rename(store, temp, name));
-    path_folder(folder, temp);
+    TRY(err);
+    path_of(path, store, name);
+    path_folder(folder, path);
     if (sync && store->disk->sync_folder(store->disk, folder) != 0)
         return err_errno(errno, "Can't flush folder '%s' to disk", folder);
     return NULL;

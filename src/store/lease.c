@@ -197,12 +197,15 @@ struct err *lease_take(struct store *store, enum lease_kind kind)
         home_release(home, kind);
         return err;
     }
-    if (store_is_itself(store))
-        return NULL;
-    lease_drop(store, kind);
-    return err_make(E_FS_GENERAL,
-                    "Another repository is in '%s' than was opened there; open it again",
-                    store->db);
+    if (!store_is_itself(store))
+        err = err_make(E_FS_GENERAL,
+                       "Another repository is in '%s' than was opened there; open it again",
+                       store->db);
+    else if (kind == LEASE_WRITE)
+        err = sweep(store);
+    if (err)
+        lease_drop(store, kind);
+    return err;
 }
 
 /* Unlocked before it is closed: a hook that is being started may have a copy of the descriptor

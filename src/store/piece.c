@@ -22,7 +22,7 @@ struct err *unnamed_open(int *fd, char **temp, struct store *store, const char *
             return err_errno(errno, "Can't create a file in '%s'", folder);
         store->no_tmpfile = true;
     }
-    TRY(temp_open(fd, path, store, folder));
+    TRY(temp_open(fd, path, store));
     *temp = mem_strdup(path);
     return NULL;
 }
@@ -65,13 +65,13 @@ struct err *piece_of_bytes(struct piece *out, struct store *store, struct name n
     return fill(out, store, bytes, mode);
 }
 
-struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct name name,
-                                 struct str bytes, mode_t mode)
+struct err *piece_of_bytes_at(struct piece *out, struct store *store, struct name name,
+                              struct name temp, struct str bytes, mode_t mode)
 {
     enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
     char path[PATH_SIZE];
     *out = (struct piece){.name = name};
-    path_of(path, store, name.s);
+    path_of(path, store, temp.s);
     out->fd = store->disk->open(store->disk, path, FLAGS, 0666);
     if (out->fd < 0 && errno == EEXIST) {
         if (store->disk->unlink(store->disk, path) != 0)
@@ -80,7 +80,7 @@ struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct 
     }
     if (out->fd < 0)
         return err_errno(errno, "Can't create file '%s'", path);
-    out->named = true;
+    out->temp = mem_strdup(path);
     return fill(out, store, bytes, mode);
 }
 
@@ -93,6 +93,34 @@ struct err *piece_of_draft(struct piece *out, struct store *store, struct name n
     draft->temp = NULL;
     TRY(draft_flush(draft));
     return set_mode(store, draft->fd, mode, name.s);
+}
+
+struct err *piece_park(struct piece *piece, struct store *store, struct name temp)
+{
+    char path[PATH_SIZE];
+    path_of(path, store, temp.s);
+    TRY(unnamed_link(store, piece->fd, piece->temp, path));
+    free(piece->temp);
+    piece->temp = mem_strdup(path);
+    return NULL;
+}
+
+struct err *piece_own(struct piece *piece)
+{
+    int fd = fcntl(piece->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return err_errno(errno, "Can't keep file '%s' open", piece->name.s);
+    piece->fd = fd;
+    piece->draft = NULL;
+    return NULL;
+}
+
+void piece_close(struct piece *piece, struct store *store)
+{
+    if (piece->fd >= 0 && !piece->draft)
+        store->disk->close(store->disk, piece->fd);
+    piece->fd = -1;
+    piece->draft = NULL;
 }
 
 struct err *piece_name(struct piece *piece, struct store *store)
@@ -108,17 +136,17 @@ struct err *piece_name(struct piece *piece, struct store *store)
 
 void pieces_end(struct piece *pieces, size_t count, struct store *store, bool stay)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct piece *piece = &pieces[i];
+    while (count > 0) {
+        struct piece *piece = &pieces[--count];
         char path[PATH_SIZE];
         path_of(path, store, piece->name.s);
-        if (piece->fd >= 0 && !piece->draft)
-            store->disk->close(store->disk, piece->fd);
+        piece_close(piece, store);
         if (!stay && piece->named)
             store->disk->unlink(store->disk, path);
         else if (piece->temp && !piece->named)
             store->disk->unlink(store->disk, piece->temp);
         free(piece->temp);
+        piece->temp = NULL;
     }
 }
 

@@ -69,6 +69,7 @@ struct err *store_open(struct store **out, const char *db_path, struct disk *dis
     store->staged.first = store->staged.last = REV_NONE;
     store->txn_base = REV_NONE;
     store->sync_fd = -1;
+    store->durable = REV_NONE;
     store->bodies = body_cache_new();
     pthread_mutex_init(&store->mutex, NULL);
     *out = store;
@@ -81,10 +82,7 @@ void store_close(struct store *store)
         return;
     body_cache_free(store->bodies);
     leases_close(store);
-    staged_close(store);
-    free(store->staged.folders);
-    if (store->sync_fd >= 0)
-        close(store->sync_fd);
+    staged_end(store);
     pthread_mutex_destroy(&store->mutex);
     free(store->db);
     free(store);

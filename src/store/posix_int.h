@@ -8,6 +8,7 @@
  *   draft.c    bodies in the making
  *   piece.c    files written, synced and named as one set
  *   publish.c  from drafts to revisions
+ *   sweep.c    what killed writers left
  *   pack.c     from a draft to a pack
  *   lease.c    locks
  *
@@ -40,14 +41,15 @@ struct body_cache;
 /* The lock state that all stores of one repository in this process share; see lease.c. */
 struct lease_home;
 
-/* Revisions that store_stage has named and store_publish_staged has not made visible yet. */
+struct piece;
+
+/* Revisions that store_stage has written and store_publish_staged has not made visible yet. */
 struct staged {
-    revnum first, last;      /* REV_NONE where there are none */
-    int fds[SYNC_FILES_MAX]; /* of the files, while they are few enough to be synced one by one */
-    size_t files;            /* all of them, also those whose descriptors are closed */
-    struct name *folders;    /* to be synced */
-    size_t folder_count;
-    bool visible; /* the head has moved over them; only the very last wait failed */
+    revnum first, last; /* REV_NONE where there are none */
+    mode_t mode;        /* of their files */
+    struct piece *list; /* under temporary names; the descriptors of the first SYNC_FILES_MAX are
+                           open while there are no more */
+    size_t count, cap;
 };
 
 /* What is found at the path of a store: `format` and `uuid`, as stat(2) tells files apart (by
@@ -79,6 +81,8 @@ struct store {
     revnum txn_base;            /* formats 1 and 2: the base and number last handed out */
 
     struct staged staged; /* under LEASE_WRITE */
+    revnum durable;       /* under LEASE_WRITE: the last revision that we made so */
+    bool swept;           /* under LEASE_WRITE: the folders above the head were looked through */
     struct lent *lent;    /* under LEASE_WRITE; see lend.c */
     _Atomic(pthread_t) lender;
     atomic_bool lends;
@@ -116,14 +120,18 @@ struct file_put {
 };
 /* Replace NAME by BYTES in one step. The folder must exist: else ENOENT. */
 struct err *file_put(struct store *store, const char *name, struct str bytes, struct file_put how);
-/* The two halves of it, for who has other things to sync in between: a temporary file beside NAME,
- * and the rename. */
+/* The two halves of it, for who has other things to do in between: a temporary file, and the
+ * rename, before FD is closed. */
 struct err *file_put_prepare(int *fd, char temp[PATH_SIZE], struct store *store, const char *name,
                              struct str bytes, mode_t mode);
 struct err *file_put_rename(struct store *store, const char *temp, const char *name);
 
-/* A new file of a unique name in FOLDER (absolute), open for reading and writing. */
-struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store, const char *folder);
+/* A new file of a unique name in db/, open for reading and writing, and locked (flock) until it is
+ * closed: who can lock one that he did not make knows that its owner is dead. */
+struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store);
+/* The temporary name, in db/, of a file that is written under LEASE_WRITE: WHAT ("revs") of
+ * revision REV. Who has the lease and did not make it knows that its owner is dead. */
+struct name name_staged(const char *what, revnum rev);
 struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t offset,
                       const char *path);
 struct err *set_mode(struct store *store, int fd, mode_t mode, const char *path);
@@ -182,7 +190,7 @@ struct err *draft_flush(struct draft *draft);
 
 /* ---- piece.c ---- */
 
-/* Open a file without a name in FOLDER (absolute), or one with a temporary name where the
+/* Open a file without a name in FOLDER (absolute), or one with a temporary name in db/ where the
  * filesystem has none (*TEMP, else NULL). */
 struct err *unnamed_open(int *fd, char **temp, struct store *store, const char *folder);
 
@@ -197,14 +205,21 @@ struct piece {
 };
 struct err *piece_of_bytes(struct piece *out, struct store *store, struct name name,
                            struct str bytes, mode_t mode);
-/* The same, but under its name at once: where nothing waits for the disk. */
-struct err *piece_of_bytes_named(struct piece *out, struct store *store, struct name name,
-                                 struct str bytes, mode_t mode);
+/* The same under the temporary name TEMP, of which there may be a left-over. */
+struct err *piece_of_bytes_at(struct piece *out, struct store *store, struct name name,
+                              struct name temp, struct str bytes, mode_t mode);
+/* PIECE, which may be without a name, gets the temporary name TEMP. */
+struct err *piece_park(struct piece *piece, struct store *store, struct name temp);
+/* PIECE, whose descriptor is a draft's, gets one of its own. */
+struct err *piece_own(struct piece *piece);
+/* What is written stays: PIECE needs no descriptor any more. */
+void piece_close(struct piece *piece, struct store *store);
 struct err *piece_of_draft(struct piece *out, struct store *store, struct name name,
                            struct draft *draft, mode_t mode);
 /* What is under the name already (a left-over) is replaced. */
 struct err *piece_name(struct piece *piece, struct store *store);
-/* Close the files and, unless they are to stay, remove them. */
+/* Close the files, from the last to the first. Those that have not got their names are removed;
+ * those that have, too, unless they are to stay. */
 void pieces_end(struct piece *pieces, size_t count, struct store *store, bool stay);
 
 /* One thing to sync: a file by its descriptor, or a folder. */
@@ -225,8 +240,14 @@ mode_t mode_for_rev(const struct store *store, revnum rev);
 
 /* ---- publish.c ---- */
 
-/* Close the descriptors kept for the sync of staged revisions. */
-void staged_close(struct store *store);
+/* Remove what is staged. */
+void staged_end(struct store *store);
+
+/* ---- sweep.c ---- */
+
+/* Remove what writers that were killed left: revisions above the head, temporary files. The caller
+ * has just taken LEASE_WRITE. */
+struct err *sweep(struct store *store);
 
 /* ---- lease.c ---- */
 

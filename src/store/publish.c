@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From drafts to revisions; see store.h.
  *
- *     write all files of the batch, unnamed ............. sync them        wait 1
- *     name them; write the next `current` beside the old  sync the folders
- *                                                          and that file    wait 2
- *     rename it over `current` .......................... sync db/         wait 3
+ *     write all files of the batch, and each `current` ....... sync them        wait 1
+ *     for each revision, in order: name its properties
+ *     and its file; of the last one ........................... sync the folders wait 2
+ *         rename its `current` over the one before
+ *     after the last one ...................................... sync db/         wait 3
  *
- * A file gets its name only after its content is safe, since `svnadmin recover` takes the highest
- * revision that it finds for the youngest. Nothing is visible before the rename; nothing is
- * acknowledged before wait 3. */
+ * `svnadmin recover` takes the highest revision that it finds for the youngest, and a commit by
+ * other tools the first free number, whatever is above it. So a file gets its name only after its
+ * content is safe, and never more than one revision stands above `current`. Nothing is acknowledged
+ * before wait 3.
+ *
+ * A process that is killed leaves the revisions that it has placed, whole, at most one above the
+ * head, and temporary files; the next writer removes both (sweep.c). So does a power cut where the
+ * filesystem makes changes of names durable in their order (ext4, xfs, tmpfs by having nothing):
+ * what is left is a state that there was. Where it does not, a cut before wait 2 may leave a
+ * `current` of a batch of several revisions without their files, or, between waits 2 and 3, the
+ * files of the whole batch above the old `current`: the price of three waits for the batch. A batch
+ * of one, which is what a commit is unless others come at the same time, has no such moment. */
 #include "store/posix_int.h"
 
 #include "base/num.h"
@@ -53,33 +63,9 @@ static struct err *check_head(struct store *store, revnum first)
                     (long long)first, (long long)youngest, store->db);
 }
 
-/* Wait 2 with the folders JOBS (room for one more behind them), then wait 3. *MOVED: the head is
- * the new one, also where wait 3 failed. Our own rename alone tells: what other threads have read
- * meanwhile may be older. */
-static struct err *move_head(bool *moved, struct store *store, struct head head,
-                             struct sync_job *jobs, size_t count)
-{
-    AUTO_BUF(text);
-    char temp[PATH_SIZE];
-    int fd;
-    head_text(&text, store, head);
-    TRY(file_put_prepare(&fd, temp, store, "current", buf_view(&text), 0));
-    jobs[count++] = (struct sync_job){store, fd, name_printf("current")};
-    struct err *err = sync_run(jobs, count);
-    store->disk->close(store->disk, fd);
-    if (err) {
-        store->disk->unlink(store->disk, temp);
-        return err;
-    }
-    TRY(file_put_rename(store, temp, "current"));
-    *moved = true;
-    store->known_head = head.youngest;
-    return err_wrap(folder_sync(store, ""), 0,
-                    "Revision %lld is in '%s', but may not survive a failure of power",
-                    (long long)head.youngest, store->db);
-}
-
 /* ---- folders ---- */
+
+enum { IN_DOUBT_MAX = 512 }; /* revisions; no batch is larger */
 
 struct folders {
     struct name *list;
@@ -113,12 +99,32 @@ static struct err *folder_need(struct folders *folders, struct store *store, str
     return NULL;
 }
 
-static struct err *folders_of_batch(struct folders *out, struct store *store,
-                                    const struct publication *batch, size_t count)
+/* Who made the last revisions may have been killed, or failed, before he synced their folders: with
+ * the next head they must be there, too. */
+static void folders_in_doubt(struct folders *folders, struct store *store, revnum first)
+{
+    revnum rev = first > IN_DOUBT_MAX ? first - IN_DOUBT_MAX : 0;
+    folders_add(folders, name_printf("revs"));
+    folders_add(folders, name_printf("revprops"));
+    for (; rev < first && store->layout.shard_size > 0; rev += store->layout.shard_size) {
+        struct name names[] = {name_rev_folder(store, rev), name_revprops_folder(store, rev)};
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+            char path[PATH_SIZE];
+            path_of(path, store, names[i].s);
+            if (access(path, F_OK) == 0) /* else packed */
+                folders_add(folders, names[i]);
+        }
+    }
+}
+
+static struct err *folders_of_batch(struct folders *out, struct store *store, revnum first,
+                                    size_t count)
 {
     int64_t shard_size = store->layout.shard_size;
+    if (store->durable != first - 1)
+        folders_in_doubt(out, store, first);
     for (size_t i = 0; i < count; i++) {
-        revnum rev = batch[i].rev;
+        revnum rev = first + (revnum)i;
         bool first_of_shard = shard_size > 0 && rev % shard_size == 0;
         if (i > 0 && !first_of_shard)
             continue;
@@ -128,58 +134,71 @@ static struct err *folders_of_batch(struct folders *out, struct store *store,
     return NULL;
 }
 
-/* The jobs that sync FOLDERS, and room for EXTRA more. */
-static struct sync_job *folder_jobs(struct store *store, const struct folders *folders,
-                                    size_t extra)
+static struct err *folders_sync(struct store *store, const struct folders *folders)
 {
-    struct sync_job *jobs = mem_alloc((folders->count + extra) * sizeof(*jobs));
+    struct sync_job *jobs = mem_alloc(folders->count * sizeof(*jobs));
     for (size_t i = 0; i < folders->count; i++)
         jobs[i] = (struct sync_job){store, -1, folders->list[i]};
-    return jobs;
+    struct err *err = sync_run(jobs, folders->count);
+    free(jobs);
+    return err;
 }
 
 /* ---- the files of a batch ---- */
 
+/* Of each revision, in the order in which they get their names. `current` replaces what is there,
+ * which only a file with a name can. */
+enum { PIECE_REVPROPS, PIECE_REV, PIECE_HEAD, PIECES };
+
 struct pieces {
-    struct piece *list; /* two for each revision */
+    struct piece *list;
     size_t count;
 };
 
-/* Where NAMED they get their names as they are written (drafts that are files: at the end). */
-static struct err *write_batch(struct pieces *out, struct store *store,
-                               const struct publication *batch, size_t count, bool named)
+static mode_t mode_of_head(const struct store *store)
 {
-    mode_t mode = mode_for_rev(store, batch[0].rev);
-    out->list = mem_zalloc(2 * count * sizeof(*out->list));
-    out->count = 0;
+    char path[PATH_SIZE];
+    struct stat st;
+    path_of(path, store, "current");
+    if (stat(path, &st) == 0)
+        return st.st_mode & 07777;
+    path_of(path, store, "write-lock"); /* made as `current` will be */
+    return stat(path, &st) == 0 ? st.st_mode & 07777 : 0644;
+}
+
+static struct err *write_head(struct piece *out, struct store *store, const struct publication *one,
+                              mode_t mode)
+{
+    AUTO_BUF(text);
+    head_text(&text, store, (struct head){one->rev, one->next_node_id, one->next_copy_id});
+    return piece_of_bytes_at(out, store, name_printf("current"), name_staged("current", one->rev),
+                             buf_view(&text), mode);
+}
+
+static struct err *write_batch(struct pieces *out, struct store *store,
+                               const struct publication *batch, size_t count)
+{
+    mode_t mode = mode_for_rev(store, batch[0].rev), head_mode = mode_of_head(store);
+    out->list = mem_zalloc(PIECES * count * sizeof(*out->list));
     for (size_t i = 0; i < count; i++) {
-        struct name name = name_rev(store, batch[i].rev);
-        struct draft *draft = batch[i].draft;
+        struct piece *pieces = &out->list[PIECES * i];
         assert(batch[i].rev == batch[0].rev + (revnum)i);
-        struct piece *piece = &out->list[out->count++];
-        if (named && draft->fd < 0)
-            TRY(piece_of_bytes_named(piece, store, name, buf_view(&draft->tail), mode));
-        else
-            TRY(piece_of_draft(piece, store, name, draft, mode));
-        piece = &out->list[out->count++];
-        name = name_revprops(store, batch[i].rev);
-        TRY((named ? piece_of_bytes_named : piece_of_bytes)(piece, store, name, batch[i].revprops,
-                                                            mode));
+        out->count++;
+        TRY(piece_of_bytes(&pieces[PIECE_REVPROPS], store, name_revprops(store, batch[i].rev),
+                           batch[i].revprops, mode));
+        out->count++;
+        TRY(piece_of_draft(&pieces[PIECE_REV], store, name_rev(store, batch[i].rev), batch[i].draft,
+                           mode));
+        out->count++;
+        TRY(write_head(&pieces[PIECE_HEAD], store, &batch[i], head_mode));
     }
     return NULL;
 }
 
-static struct err *name_batch(const struct pieces *pieces, struct store *store)
-{
-    for (size_t i = 0; i < pieces->count; i++)
-        TRY(piece_name(&pieces->list[i], store));
-    return NULL;
-}
-
-/* Wait 1. */
+/* Wait 1. FILESYSTEM is a descriptor there where the files are too many to be synced one by one. */
 static struct err *sync_batch(const struct pieces *pieces, struct store *store, int filesystem)
 {
-    if (filesystem >= 0)
+    if (pieces->count > SYNC_FILES_MAX)
         return sync_filesystem(store, filesystem);
     struct sync_job jobs[SYNC_FILES_MAX];
     for (size_t i = 0; i < pieces->count; i++)
@@ -187,44 +206,101 @@ static struct err *sync_batch(const struct pieces *pieces, struct store *store, 
     return sync_run(jobs, pieces->count);
 }
 
-static struct err *publish_pieces(bool *moved, struct pieces *pieces, struct store *store,
-                                  const struct publication *batch, size_t count, struct head head)
+/* ---- moving the head ---- */
+
+/* Give revision REV its names, and make it the head; wait for FOLDERS (NULL: no wait) in between,
+ * and say in *UNSAFE whether that failed. On an error nothing of REV is left. */
+static struct err *place_one(bool *unsafe, struct piece pieces[PIECES], struct store *store,
+                             revnum rev, const struct folders *folders)
+{
+    struct err *err;
+    TRY_GOTO(err, piece_name(&pieces[PIECE_REVPROPS], store), out);
+    TRY_GOTO(err, piece_name(&pieces[PIECE_REV], store), out);
+    if (folders && (err = folders_sync(store, folders))) {
+        *unsafe = true;
+        goto out;
+    }
+    TRY_GOTO(err, piece_name(&pieces[PIECE_HEAD], store), out);
+    store->known_head = rev;
+out:
+    pieces_end(pieces, PIECES, store, !err);
+    return err;
+}
+
+/* Wait 3; and wait 2 where placing stopped before it (FOLDERS). *DURABLE is HEAD then. What failed
+ * to be written once is not asked for again: the second answer could be that all is well. */
+static struct err *make_durable(revnum *durable, bool unsafe, struct store *store, revnum head,
+                                const struct folders *folders)
+{
+    struct err *err = NULL;
+    if (!unsafe && folders)
+        err = folders_sync(store, folders);
+    if (!unsafe && !err)
+        err = folder_sync(store, "");
+    if (!unsafe && !err) {
+        *durable = store->durable = head;
+        return NULL;
+    }
+    if (!err)
+        return err_make(E_FS_GENERAL,
+                        "Revision %lld is in '%s', but may not survive a failure of power",
+                        (long long)head, store->db);
+    return err_wrap(err, 0, "Revision %lld is in '%s', but may not survive a failure of power",
+                    (long long)head, store->db);
+}
+
+/* The revisions from FIRST on, whose contents are safe. What was placed before a failure is made
+ * durable as well as can be: others may have seen it. */
+static struct err *place_batch(revnum *durable, struct pieces *pieces, struct store *store,
+                               revnum first, const struct folders *folders)
+{
+    size_t count = pieces->count / PIECES, done = 0;
+    bool unsafe = false;
+    struct err *err = NULL;
+    while (done < count && !err) {
+        err = place_one(&unsafe, &pieces->list[PIECES * done], store, first + (revnum)done,
+                        done + 1 == count ? folders : NULL);
+        done += !err;
+    }
+    for (size_t i = done + !!err; i < count; i++)
+        pieces_end(&pieces->list[PIECES * i], PIECES, store, false);
+    pieces->count = 0;
+    if (done == 0)
+        return err;
+    return err_join(err, make_durable(durable, unsafe, store, first + (revnum)done - 1,
+                                      done < count ? folders : NULL));
+}
+
+static struct err *publish_pieces(revnum *durable, struct pieces *pieces, struct store *store,
+                                  const struct publication *batch, size_t count)
 {
     struct folders folders = {0};
-    struct sync_job *jobs = NULL;
     int filesystem = -1;
-    bool flush = store_flushes(store);
     struct err *err;
-    if (flush && 2 * count > SYNC_FILES_MAX)
+    if (PIECES * count > SYNC_FILES_MAX)
         TRY(sync_filesystem_open(&filesystem, store));
-    TRY_GOTO(err, folders_of_batch(&folders, store, batch, count), out);
-    TRY_GOTO(err, write_batch(pieces, store, batch, count, !flush), out);
-    if (flush)
-        TRY_GOTO(err, sync_batch(pieces, store, filesystem), out);
-    TRY_GOTO(err, name_batch(pieces, store), out);
-    jobs = folder_jobs(store, &folders, 1);
-    err = move_head(moved, store, head, jobs, folders.count);
+    TRY_GOTO(err, folders_of_batch(&folders, store, batch[0].rev, count), out);
+    TRY_GOTO(err, write_batch(pieces, store, batch, count), out);
+    TRY_GOTO(err, sync_batch(pieces, store, filesystem), out);
+    err = place_batch(durable, pieces, store, batch[0].rev, &folders);
 out:
-    free(jobs);
     free(folders.list);
     if (filesystem >= 0)
         close(filesystem);
     return err;
 }
 
-struct err *store_publish(struct store *store, const struct publication *batch, size_t count,
-                          struct head next_ids)
+struct err *store_publish(revnum *durable, struct store *store, const struct publication *batch,
+                          size_t count)
 {
     struct pieces pieces = {0};
     assert(count > 0 && store->staged.first == REV_NONE);
+    *durable = batch[0].rev - 1;
     TRY(check_head(store, batch[0].rev));
     bodies_forget(store, batch[0].rev);
-    next_ids.youngest = batch[count - 1].rev;
-    bool visible = false;
-    struct err *err = publish_pieces(&visible, &pieces, store, batch, count, next_ids);
-    /* Where only the last wait failed the revisions are visible: they stay. */
-    pieces_end(pieces.list, pieces.count, store, visible);
-    if (!visible)
+    struct err *err = publish_pieces(durable, &pieces, store, batch, count);
+    pieces_end(pieces.list, pieces.count, store, false);
+    if (err)
         bodies_forget(store, batch[0].rev);
     free(pieces.list);
     return err;
@@ -232,126 +308,99 @@ struct err *store_publish(struct store *store, const struct publication *batch, 
 
 /* ---- staging ---- */
 
-void staged_close(struct store *store)
+void staged_end(struct store *store)
 {
     struct staged *staged = &store->staged;
-    if (staged->files <= SYNC_FILES_MAX)
-        for (size_t i = 0; i < staged->files; i++)
-            store->disk->close(store->disk, staged->fds[i]);
-}
-
-/* Keep a descriptor of PIECE for the sync, while there are few. */
-static struct err *staged_add(struct store *store, const struct piece *piece)
-{
-    struct staged *staged = &store->staged;
-    if (staged->files < SYNC_FILES_MAX) {
-        int fd = dup(piece->fd);
-        if (fd < 0)
-            return err_errno(errno, "Can't keep file '%s' open", piece->name.s);
-        staged->fds[staged->files] = fd;
-    } else if (staged->files == SYNC_FILES_MAX) {
-        staged_close(store);
-    }
-    staged->files++;
-    return NULL;
-}
-
-static struct err *stage_pieces(struct pieces *pieces, struct store *store,
-                                const struct publication *batch, size_t count)
-{
-    struct folders folders = {store->staged.folders, store->staged.folder_count};
-    struct err *err = folders_of_batch(&folders, store, batch, count);
-    store->staged.folders = folders.list;
-    store->staged.folder_count = folders.count;
-    TRY(err);
-    TRY(write_batch(pieces, store, batch, count, true));
-    TRY(name_batch(pieces, store));
-    for (size_t i = 0; store_flushes(store) && i < pieces->count; i++)
-        TRY(staged_add(store, &pieces->list[i]));
-    return NULL;
-}
-
-struct err *store_stage(struct store *store, const struct publication *batch, size_t count)
-{
-    struct staged *staged = &store->staged;
-    struct pieces pieces = {0};
-    assert(count > 0 && (staged->first == REV_NONE || batch[0].rev == staged->last + 1));
-    if (staged->first == REV_NONE)
-        TRY(check_head(store, batch[0].rev));
-    if (store->sync_fd < 0)
-        TRY(sync_filesystem_open(&store->sync_fd, store));
-    bodies_forget(store, batch[0].rev);
-    struct err *err = stage_pieces(&pieces, store, batch, count);
-    pieces_end(pieces.list, pieces.count, store, !err);
-    free(pieces.list);
-    TRY(err);
-    if (staged->first == REV_NONE)
-        staged->first = batch[0].rev;
-    staged->last = batch[count - 1].rev;
-    store->staged_last = staged->last;
-    return NULL;
-}
-
-/* All is named already: waits 1 and 2 are one. */
-static struct err *sync_staged(struct store *store, struct head head)
-{
-    struct staged *staged = &store->staged;
-    struct folders folders = {staged->folders, staged->folder_count};
-    struct sync_job *jobs = folder_jobs(store, &folders, SYNC_FILES_MAX + 1), last;
-    size_t count = folders.count;
-    struct err *err;
-    if (staged->files > SYNC_FILES_MAX) {
-        err = sync_filesystem(store, store->sync_fd);
-        if (!err)
-            err = move_head(&staged->visible, store, head, &last, 0);
-    } else {
-        for (size_t i = 0; i < staged->files; i++)
-            jobs[count++] = (struct sync_job){store, staged->fds[i], name_printf("revs")};
-        err = move_head(&staged->visible, store, head, jobs, count);
-    }
-    free(jobs);
-    return err;
-}
-
-static void staged_end(struct store *store)
-{
-    struct staged *staged = &store->staged;
-    staged_close(store);
-    free(staged->folders);
-    close(store->sync_fd);
+    pieces_end(staged->list, staged->count, store, false);
+    free(staged->list);
+    if (store->sync_fd >= 0)
+        close(store->sync_fd);
     store->sync_fd = -1;
     store->staged_last = REV_NONE;
     *staged = (struct staged){.first = REV_NONE, .last = REV_NONE};
 }
 
-struct err *store_publish_staged(struct store *store, struct head head)
+static struct err *staged_begin(struct store *store, revnum first)
 {
-    struct staged *staged = &store->staged;
-    if (staged->first == REV_NONE)
-        return NULL;
-    assert(head.youngest == staged->last);
-    TRY(check_head(store, staged->first));
-    TRY(sync_staged(store, head));
-    staged_end(store);
+    TRY(check_head(store, first));
+    TRY(sync_filesystem_open(&store->sync_fd, store));
+    store->staged.first = first;
+    store->staged.last = first - 1;
+    store->staged.mode = mode_for_rev(store, first);
     return NULL;
 }
 
-static void staged_unlink(struct store *store, struct name name)
+static struct err *stage_pieces(struct piece pieces[PIECES], struct store *store,
+                                const struct publication *one)
 {
-    char path[PATH_SIZE];
-    path_of(path, store, name.s);
-    store->disk->unlink(store->disk, path);
+    revnum rev = one->rev;
+    mode_t mode = store->staged.mode;
+    struct name temp = name_staged("revs", rev);
+    struct piece *body = &pieces[PIECE_REV];
+    TRY(piece_of_bytes_at(&pieces[PIECE_REVPROPS], store, name_revprops(store, rev),
+                          name_staged("revprops", rev), one->revprops, mode));
+    if (one->draft->fd < 0) {
+        TRY(piece_of_bytes_at(body, store, name_rev(store, rev), temp, buf_view(&one->draft->tail),
+                              mode));
+    } else {
+        TRY(piece_of_draft(body, store, name_rev(store, rev), one->draft, mode));
+        TRY(piece_park(body, store, temp));
+        TRY(piece_own(body));
+    }
+    return write_head(&pieces[PIECE_HEAD], store, one, mode_of_head(store));
 }
 
-void store_unstage(struct store *store)
+/* Descriptors are kept for the sync while there are few. */
+static void staged_add(struct store *store, const struct piece pieces[PIECES])
 {
     struct staged *staged = &store->staged;
-    if (staged->first == REV_NONE)
-        return;
-    bodies_forget(store, staged->first);
-    for (revnum rev = staged->last; rev >= staged->first && !staged->visible; rev--) {
-        staged_unlink(store, name_rev(store, rev));
-        staged_unlink(store, name_revprops(store, rev));
+    if (staged->count + PIECES > staged->cap) {
+        staged->cap = staged->cap ? 2 * staged->cap : SYNC_FILES_MAX;
+        staged->list = mem_realloc(staged->list, staged->cap * sizeof(*staged->list));
     }
+    memcpy(staged->list + staged->count, pieces, PIECES * sizeof(*pieces));
+    size_t first_open = staged->count > SYNC_FILES_MAX ? staged->count : 0;
+    staged->count += PIECES;
+    for (size_t i = first_open; staged->count > SYNC_FILES_MAX && i < staged->count; i++)
+        piece_close(&staged->list[i], store);
+}
+
+struct err *store_stage(struct store *store, const struct publication *one)
+{
+    struct staged *staged = &store->staged;
+    struct piece pieces[PIECES] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
+    assert(staged->first == REV_NONE || one->rev == staged->last + 1);
+    if (staged->first == REV_NONE)
+        TRY(staged_begin(store, one->rev));
+    bodies_forget(store, one->rev);
+    struct err *err = stage_pieces(pieces, store, one);
+    if (err) {
+        pieces_end(pieces, PIECES, store, false);
+        return err;
+    }
+    staged_add(store, pieces);
+    staged->last = store->staged_last = one->rev;
+    return NULL;
+}
+
+struct err *store_publish_staged(revnum *durable, struct store *store)
+{
+    struct staged *staged = &store->staged;
+    struct pieces pieces = {staged->list, staged->count};
+    struct folders folders = {0};
+    revnum first = staged->first;
+    struct err *err;
+    if (pieces.count == 0)
+        return NULL;
+    TRY_GOTO(err, check_head(store, first), out);
+    TRY_GOTO(err, folders_of_batch(&folders, store, first, pieces.count / PIECES), out);
+    TRY_GOTO(err, sync_batch(&pieces, store, store->sync_fd), out);
+    staged->count = 0;
+    err = place_batch(durable, &pieces, store, first, &folders);
+out:
+    free(folders.list);
     staged_end(store);
+    if (err)
+        bodies_forget(store, first);
+    return err;
 }

@@ -348,10 +348,11 @@ struct err *draft_show(struct draft *draft, struct str txn)
     TRY(find(&name, store, key));
     TRY(file_put_prepare(&fd, temp, store, name.s, S(""), 0));
     struct err *err = copy_draft(store, fd, draft, temp);
+    if (err)
+        store->disk->unlink(store->disk, temp);
+    else
+        err = file_put_rename(store, temp, name.s);
     store->disk->close(store->disk, fd);
-    if (!err)
-        return file_put_rename(store, temp, name.s);
-    store->disk->unlink(store->disk, temp);
     return err;
 }
 

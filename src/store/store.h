@@ -118,30 +118,34 @@ void draft_drop(struct draft *draft); /* NULL is fine; also after publish */
 struct publication {
     revnum rev;
     struct draft *draft;
-    struct str revprops; /* the bytes of the loose revision property file */
+    struct str revprops;                 /* the bytes of the loose revision property file */
+    uint64_t next_node_id, next_copy_id; /* formats 1 and 2: of the head that it makes */
 };
 /* Make revisions visible: BATCH holds consecutive revisions from head + 1 on. The caller holds
- * LEASE_WRITE. Durable on return: all files written and synced as one set, named, their folders and
- * the new `current` synced, `current` replaced: three waits for the disk whatever the size of the
- * batch. NEXT_IDS: formats 1 and 2. E_FS_TXN_OUT_OF_DATE where the head is another. In a store that
- * has no head yet revision 0 comes first. On an error no revision of the batch is visible, except
- * where the very last wait fails (the error says so): then all are, but may not survive a failure
- * of power. */
-struct err *store_publish(struct store *store, const struct publication *batch, size_t count,
-                          struct head next_ids);
+ * LEASE_WRITE. E_FS_TXN_OUT_OF_DATE where the head is another. In a store that has no head yet
+ * revision 0 comes first.
+ *
+ * Durable on return, after three waits for the disk whatever the size of the batch: all files are
+ * written and synced as one set; then each revision gets its names and becomes the head, in order,
+ * so that never more than one stands above the head, but before the last one does, the folders are
+ * synced; then db/ is. Others may see a revision before it is durable. *DURABLE is the last that
+ * is: on an error those of the batch up to it are there for good, and the others are not, except
+ * where a wait fails (the error says so): then they are visible, but may not survive a failure of
+ * power. */
+struct err *store_publish(revnum *durable, struct store *store, const struct publication *batch,
+                          size_t count);
 /* Let the calling thread read revision REV, which is in the making, from DRAFT as if it were
  * published: the members of a batch stand on each other. The caller holds LEASE_WRITE, keeps the
  * draft unchanged, and calls store_unlend, from the same thread, before it drops either. */
 void store_lend(struct store *store, revnum rev, struct draft *draft);
 void store_unlend(struct store *store);
-/* For a load: write and name the files of BATCH without sync and without moving the head;
- * store_publish_staged then syncs all that was staged as one set and moves the head to the last.
- * Bodies staged can be read at once by this process. The caller holds LEASE_WRITE from the first
- * store_stage to store_publish_staged, and publishes nothing else meanwhile. */
-struct err *store_stage(struct store *store, const struct publication *batch, size_t count);
-struct err *store_publish_staged(struct store *store, struct head head);
-/* After store_publish_staged failed: what is staged is given up and its files removed. */
-void store_unstage(struct store *store);
+/* For a load: write the files of the revision ONE under temporary names and without sync;
+ * store_publish_staged does for all that was staged what store_publish does for a batch (*DURABLE
+ * is left alone where nothing was). Bodies staged can be read at once by this process. The caller
+ * holds LEASE_WRITE from the first store_stage to store_publish_staged, and publishes nothing else
+ * meanwhile. Nothing is staged after it, whatever it returns. */
+struct err *store_stage(struct store *store, const struct publication *one);
+struct err *store_publish_staged(revnum *durable, struct store *store);
 
 /* Put a pack (and manifest where MANIFEST.n > 0) in the place of shard SHARD's files; the caller
  * holds LEASE_PACK (LEASE_WRITE below format 7). Durable on return; min-unpacked-rev is the

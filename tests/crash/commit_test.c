@@ -191,11 +191,11 @@ static struct err *load_some(struct load_commits *load, struct fsfs *fs)
 static struct err *load_revisions(struct fsfs *fs)
 {
     struct load_commits *load;
-    revnum youngest;
+    revnum youngest, durable;
     TRY(fsfs_youngest(&youngest, fs));
     TRY(load_commits_begin(&load, fs));
     struct err *err = load_some(load, fs);
-    return err_join(err, load_commits_end(load));
+    return err_join(err, load_commits_end(&durable, load));
 }
 
 static struct err *spill_and_abort(struct fsfs *fs)
@@ -253,18 +253,26 @@ static bool cut_at(const struct scenario *s, uint64_t k, enum fault_loss loss)
     return done;
 }
 
-static void check(uint64_t k, bool done)
+/* Not done: the old repository, or the new one up to a revision of its last batch, whole; after
+ * that at most one revision file,. */
+static void check(uint64_t k, bool done, enum fault_loss loss)
 {
     STOCK("svnadmin dump -q $R/cut >$R/cut.dump");
     if (done)
         STOCK("cmp $R/cut.dump $R/new.dump");
     else
-        STOCK("cmp $R/cut.dump $R/old.dump || cmp $R/cut.dump $R/new.dump");
+        STOCK("cmp $R/cut.dump $R/old.dump || cmp $R/cut.dump $R/new.dump || "
+              "svnadmin dump -q -r 0:`svnlook youngest $R/cut` $R/new | cmp $R/cut.dump -");
+    if (loss != FAULT_LOSE_UNSYNCED) /* names go in their order */
+        STOCK("head=`svnlook youngest $R/cut` && find $R/cut/db/revs -type f -name '[0-9]*' | "
+              "sed 's,.*/,,' | awk -v head=$head '$0 > head + 0 { n++ } END { exit n > 1 }'");
     struct fsfs *fs = open_repository("cut", NULL);
     assert_ok(commit(fs, fill_after, "after the crash"));
     fsfs_close(fs);
     if (k % 4 == 0 || done) /* they take their time */
         STOCK("svn mkdir -q -m stock file://$R/cut/after && svnadmin verify -q $R/cut");
+    STOCK("head=`svnlook youngest $R/cut` && ! find $R/cut/db -name '*.tmp' | grep . && "
+          "svnadmin recover $R/cut && test `svnlook youngest $R/cut` = $head");
 }
 
 static void cut_everywhere(struct scenario s)
@@ -274,7 +282,7 @@ static void cut_everywhere(struct scenario s)
         uint64_t k = 0;
         for (bool done = false; !done; k++) {
             done = cut_at(&s, k, loss);
-            check(k, done);
+            check(k, done, loss);
         }
         assert_true(k > 4);
     }

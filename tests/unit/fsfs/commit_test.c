@@ -95,7 +95,7 @@ static void write_random(struct stock *stock, const char *name, bool loaded)
     struct fsfs *fs = stock_open(stock, name);
     struct str edits = stock_file(stock, "edits"), line;
     struct load_commits *load = NULL;
-    revnum rev = 0;
+    revnum rev = 0, durable;
     if (loaded)
         assert_ok(load_commits_begin(&load, fs));
     for (size_t pos = 0, start = 0; str_line(&line, edits, &pos);) {
@@ -111,10 +111,10 @@ static void write_random(struct stock *stock, const char *name, bool loaded)
         else
             assert_ok(load_commits_add(&rev, load, txn));
         if (loaded && rev % 50 == 0)
-            assert_ok(load_commits_flush(load));
+            assert_ok(load_commits_flush(&durable, load));
     }
     if (loaded)
-        assert_ok(load_commits_end(load));
+        assert_ok(load_commits_end(&durable, load));
     assert_ok(repcache_flush(fs));
     fsfs_close(fs);
 }
@@ -466,7 +466,7 @@ static void after_a_load_that_failed_commits_go_on(void **state)
     assert_ok(fsfs_open(&fs, stock_path(stock, "v/db"),
                         &(struct fsfs_options){.disk = fault_disk_ops(fault)}));
     struct load_commits *load;
-    revnum rev = 0;
+    revnum rev = 0, durable;
     assert_ok(load_commits_begin(&load, fs));
     for (int i = 0; i < 3; i++) {
         struct txn *txn;
@@ -475,7 +475,8 @@ static void after_a_load_that_failed_commits_go_on(void **state)
         assert_ok(load_commits_add(&rev, load, txn));
     }
     fault_disk_arm(fault, 0);
-    assert_err(load_commits_end(load), EIO, NULL);
+    assert_err(load_commits_end(&durable, load), EIO, NULL);
+    assert_int_equal(durable, 0);
     fault_disk_arm(fault, UINT64_MAX);
     assert_int_equal(mucc_commit(stock, fs, "put t1 kept\n"), 1);
     assert_int_equal(mucc_commit(stock, fs, "put t1 again\nput t2 kept\n"), 2);

@@ -139,7 +139,7 @@ static UNUSED_OK struct err *publish_range(struct store *store, revnum first, si
     for (size_t i = 0; i < count; i++) {
         revnum rev = first + (revnum)i;
         batch[i] = (struct publication){rev, draft_of(store, body_text(arena, rev)),
-                                        props_text(arena, rev)};
+                                        props_text(arena, rev), 1, 1};
     }
     struct err *err = lease_take(store, LEASE_WRITE);
     if (!err) {
@@ -154,7 +154,19 @@ static UNUSED_OK struct err *publish_range(struct store *store, revnum first, si
 static UNUSED_OK struct err *publish_now(struct store *store, const struct publication *batch,
                                          size_t count)
 {
-    return store_publish(store, batch, count, (struct head){.next_node_id = 1, .next_copy_id = 1});
+    revnum durable, before = count > 0 ? batch[0].rev - 1 : REV_NONE;
+    struct err *err = store_publish(&durable, store, batch, count);
+    if (!err)
+        assert_int_equal(durable, before + (revnum)count);
+    return err;
+}
+
+static UNUSED_OK struct err *stage_now(struct store *store, const struct publication *batch,
+                                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(store_stage(store, &batch[i]));
+    return NULL;
 }
 
 static UNUSED_OK struct err *publish_one(struct store *store, revnum rev)

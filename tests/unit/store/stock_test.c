@@ -130,7 +130,7 @@ static struct err *copy_revision(struct store *to, struct store *from, revnum re
     struct draft *draft = draft_of(to, body_content(from, rev, arena));
     TRY(record_get(&props, &found, from, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev}));
     struct publication one = {rev, draft, buf_view(&props)};
-    struct err *err = stage ? store_stage(to, &one, 1) : publish_now(to, &one, 1);
+    struct err *err = stage ? store_stage(to, &one) : publish_now(to, &one, 1);
     draft_drop(draft);
     return err;
 }
@@ -161,7 +161,8 @@ static void stock_tools_accept_what_the_store_made(void **state)
     STOCK("svnadmin verify $R.copy");
     for (revnum rev = 5; rev <= 21; rev++)
         assert_ok(copy_revision(to, from, rev, true));
-    assert_ok(store_publish_staged(to, (struct head){.youngest = 21}));
+    revnum durable;
+    assert_ok(store_publish_staged(&durable, to));
     STOCK("svnadmin verify $R.copy");
     STOCK("svnadmin dump -q $R >$R/a && svnadmin dump -q $R.copy >$R/b && cmp $R/a $R/b");
     STOCK("svn mkdir -q -m x file://$R.copy/d22 && svnadmin pack -q $R.copy && svnadmin verify "
@@ -182,7 +183,8 @@ static void a_fresh_copy_has_the_names_and_modes_of_stock(void **state)
     struct store *to = begin_copy(fix, from);
     for (revnum rev = 0; rev <= 5; rev++)
         assert_ok(copy_revision(to, from, rev, rev > 2));
-    assert_ok(store_publish_staged(to, (struct head){.youngest = 5}));
+    revnum durable;
+    assert_ok(store_publish_staged(&durable, to));
     STOCK("list() { cd $1/db && find . -printf '%m %P\\n' | grep -v rep-cache | sort; };"
           "chmod 444 $R/db/format; (list $R) >$R/a; (list $R.copy) >$R/b; diff $R/a $R/b");
     STOCK("rm -rf $R.copy $R.hot");
