@@ -172,7 +172,7 @@ bool path_uri_decode(struct str *out, struct str uri, struct arena *arena)
     return true;
 }
 
-struct err *path_check_bytes(struct str path)
+struct err *path_check_controls(struct str path)
 {
     for (size_t i = 0; i < path.n; i++) {
         unsigned char c = (unsigned char)path.p[i];
@@ -244,4 +244,11 @@ bool utf8_is_valid(struct str s)
         i += length;
     }
     return true;
+}
+
+struct err *path_check_utf8(struct str path)
+{
+    return utf8_is_valid(path)
+               ? NULL
+               : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not in UTF-8", STR(path));
 }

@@ -35,9 +35,10 @@ struct str path_uri_encode(struct str path, struct arena *arena);
 /* False on a bad %-escape or an encoded NUL. */
 bool path_uri_decode(struct str *out, struct str uri, struct arena *arena);
 
-/* E_FS_PATH_SYNTAX where a path has a byte that no Subversion path may have (controls, invalid
- * UTF-8 is reported by callers that care). */
-struct err *path_check_bytes(struct str path);
+/* What no new path may have (E_FS_PATH_SYNTAX): controls, which clients may not send but old dump
+ * streams may hold; anything but UTF-8, which nobody may bring in. Old repositories have both. */
+struct err *path_check_controls(struct str path);
+struct err *path_check_utf8(struct str path);
 bool utf8_is_valid(struct str s);
 
 #endif

@@ -58,7 +58,7 @@ txn_node_text(struct reader **out, struct txn *txn,
 /* ---- changing ----
  * Common errors: E_FS_NOT_FOUND "File not found: transaction 'T', path '/p'", E_FS_ALREADY_EXISTS
  * "File already exists: filesystem 'UUID', transaction 'T', path '/p'", E_FS_NOT_DIRECTORY,
- * E_FS_ROOT_DIR. */
+ * E_FS_ROOT_DIR; E_FS_PATH_SYNTAX for a new path that is not UTF-8. */
 
 struct err *txn_make_dir(struct txn *txn, struct str path);
 struct err *txn_make_file(struct txn *txn, struct str path);

@@ -206,7 +206,7 @@ static struct err *on_add(struct commit_edit *ce, const struct edit_event *event
     struct edit_node *parent;
     bool is_dir = event->kind == EDIT_ADD_DIR, copied = event->copy_path.p;
     TRY(need_node(&parent, ce, event->parent));
-    TRY(path_check_bytes(event->path));
+    TRY(path_check_controls(event->path));
     TRY(need_entry(ce, path, copied && is_dir));
     if (copied) {
         TRY(add_copy(ce, event, path, parent));

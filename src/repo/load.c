@@ -286,6 +286,7 @@ static struct err *add_node(struct loader *l, const struct dump_record *record, 
     const struct str *kind = dump_record_get(record, "Node-kind");
     const struct str *from_rev = dump_record_get(record, "Node-copyfrom-rev"),
                      *from_path = dump_record_get(record, "Node-copyfrom-path");
+    TRY(path_check_utf8(str_skip(path, 1))); /* svnadmin names it so */
     if (from_rev && from_path) {
         revnum rev;
         const struct txn_node *present;

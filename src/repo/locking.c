@@ -76,7 +76,6 @@ static struct err *check_token(struct str token)
 static struct err *prepare(const struct lock_call *call, struct lock_request *request)
 {
     struct str token = request->token;
-    TRY(path_check_bytes(request->path));
     if (call->comment.n && !utf8_is_valid(call->comment))
         return err_make(E_XML_UNESCAPABLE_DATA, "Lock comment contains illegal characters");
     TRY(hook_pre_lock(&token, call->repo, request->path, call->user, call->comment, call->steal,

@@ -136,11 +136,11 @@ static void bad_escapes_are_refused(void **state)
 /* The texts of svnmucc 1.14.2. */
 static void control_bytes_are_named_in_the_error(void **state)
 {
-    assert_err(path_check_bytes(S("a\001b")), E_FS_PATH_SYNTAX,
+    assert_err(path_check_controls(S("a\001b")), E_FS_PATH_SYNTAX,
                "Invalid control character '0x01' in path 'a\\001b'");
-    assert_err(path_check_bytes(S("a\177b")), E_FS_PATH_SYNTAX,
+    assert_err(path_check_controls(S("a\177b")), E_FS_PATH_SYNTAX,
                "Invalid control character '0x7f' in path 'a\\177b'");
-    assert_ok(path_check_bytes(S("/a b/\xc3\xa4")));
+    assert_ok(path_check_controls(S("/a b/\xc3\xa4")));
 }
 
 /* Unicode 15, table 3-7. */
@@ -166,6 +166,8 @@ static void only_well_formed_utf8_is_valid(void **state)
         assert_true(utf8_is_valid(str_of(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(utf8_is_valid(str_of(bad[i])));
+    assert_ok(path_check_utf8(S("/\xc3\xa4")));
+    assert_err(path_check_utf8(S("/\xe6x")), E_FS_PATH_SYNTAX, "Path '/\xe6x' is not in UTF-8");
 }
 
 int main(void)
