@@ -143,7 +143,8 @@ enum node_kind txn_node_kind(const struct txn_node *node)
 
 bool txn_node_is_mutable(const struct txn_node *node)
 {
-    return node->is_mutable;
+    bool is_fresh = node->nr.fresh_txn_root && !node->entries_changed && !node->props_changed;
+    return node->is_mutable && !is_fresh;
 }
 
 const struct noderev *txn_node_noderev(const struct txn_node *node)

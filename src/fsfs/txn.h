@@ -43,7 +43,8 @@ void txn_keep_date(struct txn *txn, bool keep);
 /* The node at PATH; *OUT NULL where there is none. Valid until the transaction is next changed. */
 struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path);
 enum node_kind txn_node_kind(const struct txn_node *node);
-bool txn_node_is_mutable(const struct txn_node *node); /* changed or made in this transaction */
+/* Changed or made in this transaction; the root, too, is not before something in it is. */
+bool txn_node_is_mutable(const struct txn_node *node);
 /* The node-revision as it would be written now (ids in transaction form where mutable; text and
  * props reps as far as known). */
 const struct noderev *txn_node_noderev(const struct txn_node *node);

@@ -120,7 +120,9 @@ static struct err *look(enum node_kind *kind, revnum *created, struct commit_edi
     const struct txn_node *node;
     TRY(txn_find(&node, ce->txn, path));
     *kind = node ? txn_node_kind(node) : NODE_NONE;
-    *created = !node || txn_node_is_mutable(node) ? REV_NONE : txn_node_noderev(node)->id.rev;
+    *created = REV_NONE;
+    if (node && !txn_node_is_mutable(node)) /* every revision changes the root */
+        *created = path.n == 1 ? txn_base(ce->txn) : txn_node_noderev(node)->id.rev;
     return NULL;
 }
 
@@ -191,10 +193,10 @@ static struct err *add_copy(struct commit_edit *ce, const struct edit_event *eve
     if (event->copy_rev == REV_NONE)
         return err_make(E_FS_GENERAL, "Got source path but no source revision for '%.*s'",
                         STR(path));
-    TRY(fsfs_check_revision(ce->repo->fs, event->copy_rev));
     TRY(look(&kind, &created, ce, path));
     if (kind != NODE_NONE && !parent->was_copied)
         return out_of_date(path, kind);
+    TRY(fsfs_check_revision(ce->repo->fs, event->copy_rev));
     TRY(need_source(ce, event));
     TRY(need_lock(ce, path, true));
     return txn_copy(ce->txn, path, event->copy_rev, event->copy_path);
@@ -238,7 +240,7 @@ static struct err *on_open(struct commit_edit *ce, const struct edit_event *even
                             ce->txn_name, STR(path));
         TRY(check_base(ce, event->rev));
         if (created != REV_NONE && event->rev != REV_NONE && event->rev < created)
-            return out_of_date(path, kind);
+            return out_of_date(path, NODE_FILE);
     }
     return add_node(ce, event->node, path, event->rev, parent->was_copied);
 }
@@ -283,13 +285,10 @@ static struct err *begin_txn(struct commit_edit *ce)
 
 static struct err *on_open_root(struct commit_edit *ce, const struct edit_event *event)
 {
-    enum node_kind kind;
-    revnum created;
     if (!ce->has_root) /* who opens it twice goes on with the same transaction */
         TRY(begin_txn(ce));
-    TRY(look(&kind, &created, ce, ce->params.base_path));
-    if (kind != NODE_DIR)
-        return err_make(E_FS_NOT_FOUND, "Path '%.*s' not present", STR(ce->params.base_path));
+    /* Whether the base path is there is not asked: the first change below it names what is missing,
+     * and that is what clients know as out of date. */
     TRY(check_base(ce, event->rev));
     ce->has_root = true;
     return add_node(ce, event->node, ce->params.base_path, event->rev, false);

@@ -57,7 +57,9 @@ static struct err *add(struct report *r, struct str path, struct report_place sa
     TRY(arena_check(r->arena));
     while (path_next(&name, &rest))
         place = child_place(r, place, name);
-    if (place == &r->root && place->reported && said.rev == REV_NONE)
+    if (place == &r->root && place->reported)
+        r->root_again = true;
+    if (r->root_again && place == &r->root && said.rev == REV_NONE)
         said.depth =
             place->depth; /* a target that is missing is wanted to the depth that was said before */
     struct map *children = place->children;

@@ -629,7 +629,7 @@ static struct err *start_at_target(struct report_edit *r, struct pair *at, uint6
     struct frame *f = ARENA_NEW(r->stack, struct frame);
     *f = (struct frame){.mark = mark, .number = root, .stage = STAGE_CLOSE};
     r->top = f;
-    if (!at->s.there)
+    if (!at->s.there && !at->place->link_path.p) /* a switched one is looked up where it is */
         at->s_path = (struct str){0};
     return update_entry(r, at, root);
 }
@@ -666,6 +666,8 @@ struct err *report_finish(struct edit_source **out, struct report *report)
     struct err *err = NULL;
     if (!report->root.reported)
         err = err_make(E_REPOS_BAD_REVISION_REPORT, "Invalid report for top level of working copy");
+    else if (report->root_again && !r->params->target.n)
+        err = err_make(E_REPOS_BAD_REVISION_REPORT, "Two top-level reports with no target");
     if (!err)
         err = fsfs_check_revision(r->fs, r->params->rev);
     if (err) {

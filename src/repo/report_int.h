@@ -26,6 +26,7 @@ struct report {
     struct report_place root;
     revnum base_rev; /* of the first thing said: what the receiver has open; a target that is
                         missing or switched is said again */
+    bool root_again; /* more than one line was about the top level */
 };
 
 #endif

@@ -96,6 +96,13 @@ COMMANDS = {
     "a revision that is no signed number": b"( rev-proplist ( 18446744073709551615 ) ) ( get-latest-rev ( ) ) ",
     "an empty commit": COMMIT + ROOT + END,
     "a commit that is given up": COMMIT + ROOT + ABORT + b"( get-latest-rev ( ) ) ",
+    "a commit of a property of a root that is out of date": COMMIT + b"( open-root ( ( 1 ) 1:r ) ) ( change-dir-prop ( 1:r 1:p ( 1:v ) ) ) " + ABORT,
+    "a commit of a property of a root that it changed before": COMMIT + b"( open-root ( ( 1 ) 1:r ) ) ( add-dir ( 3:one 1:r 1:d ( ) ) ) "
+                                                               b"( change-dir-prop ( 1:r 1:p ( 1:v ) ) ) " + ABORT,
+    "a commit that deletes a root that is out of date": COMMIT + b"( open-root ( ( 1 ) 1:r ) ) ( delete-entry ( 0: ( 1 ) 1:r ) ) " + ABORT,
+    "a commit that opens a folder as a file": COMMIT + ROOT + b"( open-file ( 5:trunk 1:r 1:f ( 1 ) ) ) " + ABORT,
+    "a copy over what is there, from a revision to come": lambda port: COMMIT + ROOT + b"( add-dir ( 5:trunk 1:r 1:d ( %s99999 ) ) ) " % s(
+        "svn://127.0.0.1:%d/repos/trunk" % port) + ABORT,
     "a commit of a folder": COMMIT + ROOT + b"( add-dir ( 3:new 1:r 1:d ( ) ) ) ( change-dir-prop ( 1:d 1:p ( 1:v ) ) ) ( close-dir ( 1:d ) ) " + END
                             + b"( get-dir ( 3:new ( ) false true ) ) ",
     "a commit of a file": COMMIT + ROOT + b"( add-file ( 4:file 1:r 1:f ( ) ) ) ( apply-textdelta ( 1:f ( ) ) ) ( textdelta-chunk ( 1:f 13:SVN\0\0\0\3\1\3\x83abc ) ) "
@@ -177,6 +184,9 @@ GREETINGS = {
     "the session's path is within": ("/repos/trunk/README", {}),
     "the session's path is not canonical": ("/repos//trunk/./", {}),
     "the session's path is not there": ("/repos/none/x", {}),
+    "the session's path is not there, and a change is made below": ("/repos/none", {"then": COMMIT + ROOT + b"( add-dir ( 1:x 1:r 1:d ( ) ) ) " + ABORT}),
+    "the session's path is not there, and a property is set": ("/repos/none", {"then": COMMIT + ROOT + b"( change-dir-prop ( 1:r 1:p ( 1:v ) ) ) " + ABORT}),
+    "the session's path is not there, and an entry is deleted": ("/repos/none", {"then": COMMIT + ROOT + b"( delete-entry ( 1:x ( 1 ) 1:r ) ) " + ABORT}),
     "there is no such repository": ("/none/such", {}),
     "an old protocol": ("/repos", {"version": 1}),
     "a new protocol": ("/repos", {"version": 3}),
@@ -340,7 +350,9 @@ def said_in(name, port):
     for table in (GREETINGS, HOSTILE_GREETINGS):
         if name in table:
             path, options = table[name]
-            return greet(port, path, **options) + b"( get-latest-rev ( ) ) "
+            options = dict(options)
+            then = options.pop("then", b"( get-latest-rev ( ) ) ")
+            return greet(port, path, **options) + then
     said = COMMANDS.get(name, HOSTILE.get(name))
     said = said(port) if callable(said) else said
     return greet(port) + said
