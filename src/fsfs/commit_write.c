@@ -236,20 +236,6 @@ static struct id_part id_final(const struct write *w, struct id_part part, uint6
     return (struct id_part){w->rev, part.num};
 }
 
-static struct err *write_node(struct write *w, struct txn_node *node, bool is_root);
-
-static struct err *write_children(struct write *w, const struct txn_node *dir)
-{
-    size_t n;
-    const struct str *names = txn_dir_over(&n, dir, w->arena);
-    for (size_t i = 0; i < n; i++) {
-        struct txn_child *child = map_get(dir->over, names[i]);
-        if (child->node && child->kind != NODE_NONE)
-            TRY(write_node(w, child->node, false));
-    }
-    return NULL;
-}
-
 static void file_text_final(struct write *w, struct txn_node *file)
 {
     if (!file->content)
@@ -292,16 +278,59 @@ static struct err *noderev_item(struct write *w, struct noderev *nr, bool is_roo
 
 static struct err *write_node(struct write *w, struct txn_node *node, bool is_root)
 {
-    if (node->nr.kind == NODE_DIR) {
-        TRY(write_children(w, node));
-        if (node->entries_changed)
-            TRY(write_dir_text(w, node));
-    } else {
+    if (node->nr.kind != NODE_DIR)
         file_text_final(w, node);
-    }
+    else if (node->entries_changed)
+        TRY(write_dir_text(w, node));
     if (node->props_changed)
         TRY(write_props(w, node));
     return noderev_item(w, &node->nr, is_root);
+}
+
+/* A folder whose children are being written. The client decides how deep the tree is, so that the
+ * way to the root is a list, not a recursion on the thread's stack. */
+struct open_dir {
+    struct txn_node *dir;
+    const struct str *names;
+    size_t n, next;
+    struct open_dir *up;
+};
+
+static struct open_dir *dir_enter(struct write *w, struct txn_node *dir, struct open_dir *up)
+{
+    struct open_dir *open = ARENA_NEW(w->arena, struct open_dir);
+    *open = (struct open_dir){.dir = dir, .up = up};
+    open->names = txn_dir_over(&open->n, dir, w->arena);
+    return open;
+}
+
+/* The next child that is of this transaction; NULL at the end. */
+static struct txn_node *next_child(struct open_dir *open)
+{
+    while (open->next < open->n) {
+        const struct txn_child *child = map_get(open->dir->over, open->names[open->next++]);
+        if (child->node && child->kind != NODE_NONE)
+            return child->node;
+    }
+    return NULL;
+}
+
+/* Children before the folders that name them. */
+static struct err *write_tree(struct write *w, struct txn_node *root)
+{
+    struct open_dir *top = dir_enter(w, root, NULL);
+    while (top) {
+        struct txn_node *child = next_child(top);
+        if (child && child->nr.kind == NODE_DIR) {
+            top = dir_enter(w, child, top);
+        } else if (child) {
+            TRY(write_node(w, child, false));
+        } else {
+            TRY(write_node(w, top->dir, !top->up));
+            top = top->up;
+        }
+    }
+    return NULL;
 }
 
 /* ---- the whole ---- */
@@ -342,7 +371,7 @@ static struct err *write_all(struct write *w)
 {
     struct txn *txn = w->txn;
     items_of_texts(w);
-    TRY(write_node(w, txn->root, true));
+    TRY(write_tree(w, txn->root));
     if (txn->root->nr.count != (uint64_t)w->rev)
         return err_make(E_FS_CORRUPT,
                         "Root node-revision of revision %lld counts %llu predecessors",

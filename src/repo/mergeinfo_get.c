@@ -219,28 +219,56 @@ static bool has_some_below(const struct noderev *noderev)
     return noderev->kind == NODE_DIR && noderev->minfo_cnt > noderev->minfo_here;
 }
 
-static struct err *add_below(struct catalog *to, const struct tree *tree, const struct node *parent)
+/* A folder on the way down. The repository decides how deep it goes, so that the way is a list in
+ * an arena, not a recursion on the thread's stack. */
+struct open_dir {
+    struct node node;
+    const struct dirent_fs *list;
+    size_t n, next;
+    struct arena_mark mark; /* before the folder */
+    struct open_dir *up;
+};
+
+/* What NODE says itself. */
+static struct err *add_node(struct catalog *to, const struct tree *tree, const struct node *node,
+                            struct arena *scratch)
+{
+    if (!node->noderev->minfo_here || !access_allowed(to->access, node->path, ACCESS_READ, false))
+        return NULL;
+    const struct mergeinfo *mi;
+    enum mergeinfo_state state;
+    TRY(mergeinfo_at_node(&mi, &state, tree, node, scratch));
+    if (state == MERGEINFO_NONE)
+        return claim_error(node, scratch);
+    if (state == MERGEINFO_GOOD)
+        catalog_add(to, node->path, mi);
+    return NULL;
+}
+
+static struct err *add_below(struct catalog *to, const struct tree *tree, const struct node *root)
 {
     AUTO_ARENA(scratch);
-    const struct dirent_fs *list;
-    size_t n;
-    TRY(node_entries(&list, &n, tree, parent, scratch));
-    for (size_t i = 0; i < n; i++) {
-        struct arena_mark mark = arena_mark(scratch);
-        struct node node;
-        TRY(tree_child(&node, tree, parent, &list[i], scratch));
-        if (node.noderev->minfo_here && access_allowed(to->access, node.path, ACCESS_READ, false)) {
-            const struct mergeinfo *mi;
-            enum mergeinfo_state state;
-            TRY(mergeinfo_at_node(&mi, &state, tree, &node, scratch));
-            if (state == MERGEINFO_NONE)
-                return claim_error(&node, scratch);
-            if (state == MERGEINFO_GOOD)
-                catalog_add(to, node.path, mi);
+    struct open_dir bottom = {.node = *root}, *top = &bottom;
+    TRY(node_entries(&bottom.list, &bottom.n, tree, root, scratch));
+    while (top) {
+        if (top->next == top->n) {
+            struct open_dir *up = top->up;
+            if (up)
+                arena_rewind(scratch, top->mark);
+            top = up;
+            continue;
         }
-        if (has_some_below(node.noderev))
-            TRY(add_below(to, tree, &node));
-        arena_rewind(scratch, mark);
+        struct arena_mark mark = arena_mark(scratch);
+        struct open_dir *child = ARENA_NEW(scratch, struct open_dir);
+        *child = (struct open_dir){.mark = mark, .up = top};
+        TRY(tree_child(&child->node, tree, &top->node, &top->list[top->next++], scratch));
+        TRY(add_node(to, tree, &child->node, scratch));
+        if (has_some_below(child->node.noderev)) {
+            TRY(node_entries(&child->list, &child->n, tree, &child->node, scratch));
+            top = child;
+        } else {
+            arena_rewind(scratch, mark);
+        }
     }
     return NULL;
 }

@@ -72,7 +72,8 @@ static void errors_name_path_and_transaction(void **state)
     assert_err(txn_delete(txn, S("/")), E_FS_ROOT_DIR, NULL);
     assert_err(txn_copy(txn, S("/d/x"), 1, S("/no")), E_FS_NOT_FOUND, "revision 1, path '/no'");
     assert_err(txn_copy(txn, S("/d/x"), 9, S("/d")), E_FS_NO_SUCH_REVISION, "No such revision 9");
-    assert_err(txn_text_begin(&text, txn, S("/d"), NULL), E_FS_NOT_FILE, "'/d'");
+    assert_err(txn_text_begin(&text, txn, S("/d"), NULL), E_FS_NOT_FILE,
+               "Attempted to get textual contents of a *non*-file node");
     assert_err(txn_set_prop(txn, S("/no"), S("a"), NULL), E_FS_NOT_FOUND, in);
     assert_str(changes_of(stock, txn), "");
     txn_abort(txn);
