@@ -77,6 +77,14 @@ void sha1_of(uint8_t out[SHA1_SIZE], struct str bytes)
 }
 
 /* RFC 2104. */
+bool digest_is_unknown(const uint8_t *digest, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (digest[i])
+            return false;
+    return true;
+}
+
 void hmac_md5(uint8_t out[MD5_SIZE], struct str key, struct str message)
 {
     uint8_t inner[MD5_CBLOCK] = {0}, outer[MD5_CBLOCK];

@@ -21,6 +21,8 @@ void digest_free(struct digest *d);
 
 void md5_of(uint8_t out[MD5_SIZE], struct str bytes);
 void sha1_of(uint8_t out[SHA1_SIZE], struct str bytes);
+/* All zero: whoever wrote it did not know it, and it agrees with every text. */
+bool digest_is_unknown(const uint8_t *digest, size_t n);
 void hmac_md5(uint8_t out[MD5_SIZE], struct str key, struct str message);
 
 /* Plain FNV-1a, 32 bit; and the four-lane form that FSFS 7's P2L index holds, incrementally

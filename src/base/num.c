@@ -36,6 +36,22 @@ bool num_i64(int64_t *out, struct str s)
     return true;
 }
 
+int64_t num_leading(struct str s)
+{
+    while (s.n && char_is_space(s.p[0]))
+        s = str_skip(s, 1);
+    bool negative = s.n && s.p[0] == '-';
+    if (s.n && (s.p[0] == '-' || s.p[0] == '+'))
+        s = str_skip(s, 1);
+    size_t n = 0;
+    while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+        n++;
+    uint64_t limit = (uint64_t)INT64_MAX + negative, size = 0;
+    if (n && (!num_u64(&size, str_make(s.p, n)) || size > limit))
+        size = limit;
+    return negative ? (int64_t)(0 - size) : (int64_t)size;
+}
+
 bool num_base36(uint64_t *out, struct str s)
 {
     if (s.n == 0)

@@ -10,7 +10,10 @@
 /* The whole of S as an unsigned number without sign or space: false where it is not one or does not
  * fit. */
 bool num_u64(uint64_t *out, struct str s);
-bool num_i64(int64_t *out, struct str s);     /* also a leading '-' */
+bool num_i64(int64_t *out, struct str s); /* also a leading '-' */
+/* The number that S begins with, as atoll reads it: white space, a sign, digits. 0 where it has no
+ * digits there; the nearest that fits where it is too large. */
+int64_t num_leading(struct str s);
 bool num_base36(uint64_t *out, struct str s); /* 0-9a-z */
 enum { NUM_BASE36_MAX = 13 };
 /* N as base36 at TO (room for NUM_BASE36_MAX bytes); bytes written. No NUL. */

@@ -71,6 +71,12 @@ bool str_line(struct str *line, struct str text, size_t *pos);
  * has none. */
 struct str str_word(struct str *s);
 
+/* As C's isspace, without a locale. */
+static inline bool char_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* S without white space (SP, TAB, CR, LF) at both ends. */
 struct str str_trim(struct str s);
 

@@ -88,8 +88,10 @@ struct err *svndiff_decoder_next(bool *more, struct delta_window *window, struct
 
 struct err *svndiff_decoder_end(struct svndiff_decoder *d)
 {
-    size_t rest = d->pending.n - d->at;
-    if (rest)
+    struct str rest = str_skip(buf_view(&d->pending), d->at);
+    if (d->version < 0 && !str_starts(S("SVN"), rest))
+        return err_make(E_SVNDIFF_INVALID_HEADER, "delta does not start with an svndiff header");
+    if (d->version < 0 || rest.n)
         return err_make(E_SVNDIFF_UNEXPECTED_END, "svndiff ends inside the %s at byte %llu",
                         d->version < 0 ? "header" : "window", (unsigned long long)d->taken);
     return NULL;

@@ -307,21 +307,27 @@ static struct err *on_prop(struct commit_edit *ce, const struct edit_event *even
     return txn_set_prop(ce->txn, node->path, event->name, value);
 }
 
-static struct err *parse_md5(uint8_t md5[MD5_SIZE], struct str hex)
+/* The digest that EVENT has, at MD5; *OUT is NULL where it has none or says that it is unknown. */
+static struct err *event_md5(const uint8_t **out, uint8_t md5[MD5_SIZE],
+                             const struct edit_event *event)
 {
-    if (!num_unhex(md5, MD5_SIZE, hex))
-        return err_make(E_BAD_CHECKSUM_PARSE, "'%.*s' is no MD5 checksum", STR(hex));
+    *out = NULL;
+    if (!event->md5.p)
+        return NULL;
+    if (!num_unhex(md5, MD5_SIZE, event->md5))
+        return err_make(E_BAD_CHECKSUM_PARSE, "'%.*s' is no MD5 checksum", STR(event->md5));
+    *out = digest_is_unknown(md5, MD5_SIZE) ? NULL : md5;
     return NULL;
 }
 
 static struct err *on_text_begin(struct commit_edit *ce, const struct edit_event *event)
 {
     struct edit_node *node;
-    uint8_t md5[MD5_SIZE];
+    uint8_t bytes[MD5_SIZE];
+    const uint8_t *md5;
     TRY(need_node(&node, ce, event->node));
     TRY(need_right(ce, node->path, ACCESS_WRITE, false));
-    if (event->md5.p)
-        TRY(parse_md5(md5, event->md5));
+    TRY(event_md5(&md5, bytes, event));
     if (node->text)
         return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent a second text",
                         STR(node->path));
@@ -329,7 +335,7 @@ static struct err *on_text_begin(struct commit_edit *ce, const struct edit_event
         return err_make(E_REPOS_BAD_ARGS, "The commit has too many texts open at '%.*s'",
                         STR(node->path));
     TRY(need_lock(ce, node->path, false));
-    TRY(txn_delta_begin(&node->text, ce->txn, node->path, event->md5.p ? md5 : NULL));
+    TRY(txn_delta_begin(&node->text, ce->txn, node->path, md5));
     ce->open_texts++;
     return NULL;
 }
@@ -363,17 +369,17 @@ static struct err *check_unsent_text(struct commit_edit *ce, struct str path,
 static struct err *on_close_file(struct commit_edit *ce, const struct edit_event *event)
 {
     struct edit_node *node;
-    uint8_t md5[MD5_SIZE];
+    uint8_t bytes[MD5_SIZE];
+    const uint8_t *md5;
     struct err *err = NULL;
     TRY(need_node(&node, ce, event->node));
-    if (event->md5.p)
-        TRY(parse_md5(md5, event->md5));
+    TRY(event_md5(&md5, bytes, event));
     if (node->text) {
         struct txn_text *text = node->text;
         node->text = NULL;
         ce->open_texts--;
-        err = txn_text_end(text, event->md5.p ? md5 : NULL, NULL);
-    } else if (event->md5.p) {
+        err = txn_text_end(text, md5, NULL);
+    } else if (md5) {
         err = check_unsent_text(ce, node->path, md5);
     }
     close_node(ce, event->node);

@@ -3,8 +3,11 @@
  *
  *   header line LF ... LF  [property block] [text] LF*
  *
- * Versions 1 to 3. A record's headers and properties are held in memory; its text is given out in
- * pieces. */
+ * Versions 1 to 3. Headers and properties of a record are held in memory; its text is given out in
+ * pieces.
+ *
+ * Old streams were written, converted and mended by many hands. What svnadmin makes of them is what
+ * people rely on, so numbers are read and lengths believed as it does. */
 #include "base/num.h"
 #include "fsfs/rep.h"
 #include "repo/dump.h"
@@ -14,10 +17,11 @@ enum {
     INPUT_BUFFER = 256 << 10,
     LINE_MAX_BYTES = 1 << 20, /* of a header line: a path may be long */
     HEADERS_MAX = 256,        /* of one record: there are about twenty different ones */
-    MAGIC_MAX = 80,
-    PROPS_STEP = 1 << 20, /* memory for properties follows their bytes in steps of this */
+    MAGIC_MAX = 80,           /* of a line that is no magic, in the error */
     VERSION_MAX = 3,
 };
+
+#define VERSION_HEADER "SVN-fs-dump-format-version"
 
 struct dump_parser {
     struct reader *in;
@@ -28,9 +32,14 @@ struct dump_parser {
     struct arena *record; /* memory of the present record */
     struct arena_mark empty;
     struct buf line;
-    uint64_t text_left, surplus;
-    bool overfull; /* the parts of the present record are longer than it says itself to be */
-    uint64_t version;
+    int64_t version;
+    /* the present record */
+    enum part { PART_PROPS, PART_TEXT } part; /* what is next of it */
+    bool has_props, has_text, is_sized;       /* is_sized: its parts have lengths of their own */
+    bool can_have_text, always_has_text;      /* of one that is not sized */
+    int64_t content, props, text;             /* as declared, 0 where not */
+    bool has_content;
+    uint64_t props_used, text_left;
 };
 
 /* ---- bytes and lines ---- */
@@ -45,9 +54,9 @@ static struct err *fill(struct dump_parser *p)
     return NULL;
 }
 
-static struct err *ended_early(const char *where)
+static struct err *ended_early(void)
 {
-    return err_make(E_INCOMPLETE_DATA, "Premature end of content data in dumpstream%s", where);
+    return err_make(E_INCOMPLETE_DATA, "Premature end of content data in dumpstream");
 }
 
 /* The next line without its LF, valid until the next line; *MORE false at the end of input. */
@@ -57,7 +66,7 @@ static struct err *next_line(bool *more, struct str *line, struct dump_parser *p
     for (;;) {
         TRY(fill(p));
         if (p->ended && p->line.n)
-            return ended_early(": inside a header");
+            return ended_early();
         if (p->ended) {
             *more = false;
             return NULL;
@@ -82,10 +91,8 @@ static struct err *take_bytes(struct buf *out, struct dump_parser *p, uint64_t n
     while (n) {
         TRY(fill(p));
         if (p->ended)
-            return ended_early(": inside a property block");
+            return ended_early();
         size_t part = p->have - p->at < n ? p->have - p->at : (size_t)n;
-        if (part > PROPS_STEP)
-            part = PROPS_STEP;
         buf_add(out, p->buffer + p->at, part);
         p->at += part;
         n -= part;
@@ -98,7 +105,7 @@ static struct err *skip_bytes(struct dump_parser *p, uint64_t n)
     while (n) {
         TRY(fill(p));
         if (p->ended)
-            return ended_early("");
+            return ended_early();
         size_t part = p->have - p->at < n ? p->have - p->at : (size_t)n;
         p->at += part;
         n -= part;
@@ -106,38 +113,66 @@ static struct err *skip_bytes(struct dump_parser *p, uint64_t n)
     return NULL;
 }
 
-/* ---- headers ---- */
+/* ---- numbers ---- */
 
-const struct str *dump_record_get(const struct dump_record *record, const char *name)
+/* A number that stands alone: blanks and a sign may be in front. */
+static struct err *strict_number(int64_t *out, struct str text)
 {
-    for (size_t i = 0; i < record->header_count; i++)
-        if (str_eq(record->headers[i].name, str_of(name)))
-            return &record->headers[i].value;
+    struct str digits = text;
+    while (digits.n && char_is_space(digits.p[0]))
+        digits = str_skip(digits, 1);
+    if (digits.n > 1 && digits.p[0] == '+' && digits.p[1] != '-')
+        digits = str_skip(digits, 1);
+    if (!num_i64(out, digits))
+        return err_make(E_INCORRECT_PARAMS, "Could not convert '%.*s' into a number", STR(text));
     return NULL;
 }
 
+/* ---- headers ---- */
+
+/* Of several with one name the last counts. */
+const struct str *dump_record_get(const struct dump_record *record, const char *name)
+{
+    for (size_t i = record->header_count; i; i--)
+        if (str_eq(record->headers[i - 1].name, str_of(name)))
+            return &record->headers[i - 1].value;
+    return NULL;
+}
+
+/* One byte stands between colon and value, by custom a blank. A NUL ends a value. */
 static struct err *split_header(struct dump_header *out, struct str line, struct arena *arena)
 {
     size_t colon = str_find(line, ':');
-    if (colon == SIZE_MAX || colon + 1 >= line.n || line.p[colon + 1] != ' ')
+    bool is_named = colon != SIZE_MAX && str_find(str_make(line.p, colon), '\0') == SIZE_MAX;
+    if (!is_named || colon + 2 > line.n)
         return err_make(E_STREAM_MALFORMED_DATA,
-                        "Dump stream contains a malformed header (with no ':') at '%.*s'",
+                        "Dump stream contains a malformed header (with no %s) at '%.*s'",
+                        is_named ? "value" : "':'",
                         STR(str_make(line.p, line.n < 20 ? line.n : 20)));
     struct str kept = arena_str(arena, line);
     out->name = str_make(kept.p, colon);
     out->value = str_skip(kept, colon + 2);
+    size_t nul = str_find(out->value, '\0');
+    if (nul != SIZE_MAX)
+        out->value.n = nul;
     return NULL;
 }
 
-/* Skip empty lines, then read header lines up to the next empty one. */
+/* Skip what is between records: empty lines and those that begin with a blank. */
+static struct err *skip_to_record(bool *more, struct str *line, struct dump_parser *p)
+{
+    do
+        TRY(next_line(more, line, p));
+    while (*more && (line->n == 0 || char_is_space(line->p[0])));
+    return NULL;
+}
+
 static struct err *read_headers(bool *more, struct dump_record *record, struct dump_parser *p)
 {
     struct dump_header *headers = arena_array(p->record, HEADERS_MAX, sizeof *headers);
     struct str line;
     size_t n = 0;
-    do
-        TRY(next_line(more, &line, p));
-    while (*more && line.n == 0);
+    TRY(skip_to_record(more, &line, p));
     while (*more && line.n) {
         if (n == HEADERS_MAX)
             return err_make(E_STREAM_MALFORMED_DATA,
@@ -154,118 +189,149 @@ static struct err *read_headers(bool *more, struct dump_record *record, struct d
     return NULL;
 }
 
-static struct err *get_length(uint64_t *out, bool *there, const struct dump_record *record,
-                              const char *name)
+static int64_t length_of(const struct str *value)
 {
-    const struct str *value = dump_record_get(record, name);
-    *there = value;
-    *out = 0;
-    if (value && (!num_u64(out, *value) || *out > INT64_MAX))
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad %s: '%.*s'", name,
-                        STR(*value));
-    return NULL;
+    return value ? num_leading(*value) : 0;
 }
 
 /* ---- properties ---- */
 
-static struct err *parse_props(struct dump_record *record, struct dump_parser *p,
-                               const struct buf *block)
+static struct err *malformed(void)
 {
-    struct prop *list;
-    struct str *deleted, text = arena_str(p->record, buf_view(block));
-    size_t n, deleted_n, pos = 0;
-    struct err *err =
-        hashdump_parse(&list, &n, &deleted, &deleted_n, text, &pos, S("PROPS-END"), p->record);
-    if (err) {
-        struct str why = arena_str(p->record, str_of(err->text));
-        err_free(err);
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a malformed property block: %.*s",
-                        STR(why));
-    }
-    struct prop *all = arena_array(p->record, n + deleted_n + 1, sizeof *all);
-    if (n)
-        memcpy(all, list, n * sizeof *all);
-    for (size_t i = 0; i < deleted_n; i++)
-        all[n + i] = (struct prop){deleted[i], {0}};
-    record->has_props = true;
-    record->props = all;
-    record->prop_count = n + deleted_n;
+    return err_make(E_STREAM_MALFORMED_DATA, "Dumpstream data appears to be malformed");
+}
+
+/* A line of the property block; *MORE false where the block ends: at PROPS-END or where its
+ * declared length does, whichever comes first. Many a length is off. */
+static struct err *prop_line(bool *more, struct str *line, struct dump_parser *p)
+{
+    *more = p->props_used != (uint64_t)p->props;
+    if (!*more)
+        return NULL;
+    TRY(next_line(more, line, p));
+    if (!*more)
+        return err_make(E_STREAM_MALFORMED_DATA, "Incomplete or unterminated property block");
+    p->props_used += line->n + 1;
+    *more = !str_eq(*line, S("PROPS-END"));
     return NULL;
 }
 
-static struct err *read_sized_props(struct dump_record *record, struct dump_parser *p,
-                                    uint64_t length)
+/* The bytes that LINE ("K 7") counts, and the line feed behind them. */
+static struct err *prop_bytes(struct str *out, struct str line, struct dump_parser *p)
 {
-    AUTO_BUF(block);
-    if (length > PROPS_MAX)
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a property block of %llu bytes",
-                        (unsigned long long)length);
-    TRY(take_bytes(&block, p, length));
-    return parse_props(record, p, &block);
+    AUTO_BUF(bytes);
+    int64_t length;
+    TRY(strict_number(&length, str_skip(line, 2)));
+    if (length < 0)
+        return err_make(E_INCORRECT_PARAMS, "Length '%lld' of a property is negative",
+                        (long long)length);
+    if (length > PROPS_MAX || p->props_used > PROPS_MAX)
+        return err_make(E_STREAM_MALFORMED_DATA,
+                        "Dump stream has a property block of more than %d bytes", PROPS_MAX);
+    TRY(take_bytes(&bytes, p, (uint64_t)length + 1));
+    p->props_used += (uint64_t)length + 1;
+    struct str text = buf_view(&bytes);
+    if (text.p[--text.n] != '\n')
+        return malformed();
+    *out = arena_str(p->record, text);
+    return NULL;
 }
 
-/* Version 1 does not say how long the block is: it ends where PROPS-END stands. */
-static struct err *read_unsized_props(uint64_t *used, struct dump_record *record,
-                                      struct dump_parser *p)
+static struct err *read_prop(bool *more, struct prop *prop, struct dump_parser *p)
 {
-    AUTO_BUF(block);
-    for (;;) {
-        struct str line;
-        bool more;
-        uint64_t length = 0;
-        TRY(next_line(&more, &line, p));
-        if (!more)
-            return ended_early(": inside a property block");
-        buf_str(&block, line);
-        buf_char(&block, '\n');
-        if (str_eq(line, S("PROPS-END")))
-            break;
-        if (line.n > 2 && !num_u64(&length, str_skip(line, 2)))
-            return err_make(E_STREAM_MALFORMED_DATA,
-                            "Dump stream has a malformed property block at '%.*s'", STR(line));
-        if (length > PROPS_MAX || block.n > PROPS_MAX)
-            return err_make(E_STREAM_MALFORMED_DATA,
-                            "Dump stream has a property block that is too long");
-        TRY(take_bytes(&block, p, length + 1));
+    struct str line;
+    TRY(prop_line(more, &line, p));
+    if (!*more)
+        return NULL;
+    *prop = (struct prop){0};
+    bool removes = str_starts(line, S("D "));
+    if (!removes && !str_starts(line, S("K ")))
+        return malformed();
+    TRY(prop_bytes(&prop->name, line, p));
+    if (removes)
+        return NULL;
+    bool again;
+    TRY(next_line(&again, &line, p));
+    if (!again)
+        return ended_early();
+    p->props_used += line.n + 1;
+    if (!str_starts(line, S("V ")))
+        return malformed();
+    return prop_bytes(&prop->value, line, p);
+}
+
+struct err *dump_parser_prop(bool *more, struct prop *prop, struct dump_parser *p)
+{
+    *more = false;
+    if (p->part != PART_PROPS)
+        return NULL;
+    if (p->has_props)
+        TRY(read_prop(more, prop, p));
+    if (*more)
+        return NULL;
+    p->part = PART_TEXT;
+    if (!p->is_sized) {
+        p->text = (int64_t)((uint64_t)p->content - p->props_used);
+        p->has_text = p->can_have_text && (p->always_has_text || p->text);
     }
-    *used = block.n;
-    return parse_props(record, p, &block);
+    p->text_left = (uint64_t)p->text;
+    return NULL;
+}
+
+static struct err *skip_props(struct dump_parser *p)
+{
+    struct prop unused;
+    bool more = true;
+    while (more)
+        TRY(dump_parser_prop(&more, &unused, p));
+    return NULL;
 }
 
 /* ---- records ---- */
 
-static struct err *read_body(struct dump_record *record, struct dump_parser *p)
+/* Version 1 does not tell the lengths of the parts: what is behind the properties is text. */
+static void begin_body(struct dump_record *record, struct dump_parser *p)
 {
-    uint64_t content, props, text;
-    bool has_content, has_props, has_text;
-    TRY(get_length(&content, &has_content, record, "Content-length"));
-    TRY(get_length(&props, &has_props, record, "Prop-content-length"));
-    TRY(get_length(&text, &has_text, record, "Text-content-length"));
-    if (has_props)
-        TRY(read_sized_props(record, p, props));
-    if (has_content && !has_props && !has_text && p->version == 1) {
-        TRY(read_unsized_props(&props, record, p));
-        if (props > content)
-            return err_make(E_STREAM_MALFORMED_DATA,
-                            "Dump stream has properties longer than their record");
-        text = content - props;
-        has_text = record->kind == DUMP_NODE && text > 0;
-    }
-    p->overfull = has_content && content < props + text;
-    p->surplus = has_content && !p->overfull ? content - props - text : 0;
-    record->has_text = has_text;
-    if (has_text)
-        p->text_left = record->text_length = text;
-    else
-        p->surplus += text;
-    return NULL;
+    const struct str *content = dump_record_get(record, "Content-length"),
+                     *props = dump_record_get(record, "Prop-content-length"),
+                     *text = dump_record_get(record, "Text-content-length"),
+                     *kind = dump_record_get(record, "Node-kind");
+    p->part = PART_PROPS;
+    p->has_content = content;
+    p->content = length_of(content);
+    p->is_sized = p->version != 1 || !content || props || text;
+    p->has_props = props || !p->is_sized;
+    p->props = length_of(p->is_sized ? props : content);
+    p->has_text = text;
+    p->text = length_of(text);
+    p->can_have_text = record->kind == DUMP_NODE;
+    p->always_has_text = kind && str_eq(*kind, S("file"));
+    p->props_used = p->text_left = 0;
+    record->has_props = p->has_props;
+}
+
+/* Behind the parts may be more, up to Content-length. */
+static struct err *end_body(struct dump_parser *p)
+{
+    TRY(skip_props(p));
+    TRY(skip_bytes(p, p->text_left));
+    p->text_left = 0;
+    int64_t surplus;
+    if (!p->has_content || !p->is_sized)
+        return NULL;
+    if (__builtin_sub_overflow(p->content, p->props, &surplus) ||
+        __builtin_sub_overflow(surplus, p->text, &surplus) || surplus < 0)
+        return err_make(E_STREAM_MALFORMED_DATA,
+                        "Sum of subblock sizes larger than total block length");
+    p->has_content = false;
+    return skip_bytes(p, (uint64_t)surplus);
 }
 
 static struct err *first_record(struct dump_record *record, struct dump_parser *p)
 {
     struct dump_header *header = ARENA_NEW(p->record, struct dump_header);
-    header->name = S("SVN-fs-dump-format-version");
-    header->value = arena_printf(p->record, "%llu", (unsigned long long)p->version);
+    header->name = S(VERSION_HEADER);
+    header->value = arena_printf(p->record, "%lld", (long long)p->version);
     *record = (struct dump_record){.kind = DUMP_VERSION, .headers = header, .header_count = 1};
     p->begun = true;
     return NULL;
@@ -273,11 +339,7 @@ static struct err *first_record(struct dump_record *record, struct dump_parser *
 
 struct err *dump_parser_next(bool *more, struct dump_record *record, struct dump_parser *p)
 {
-    TRY(skip_bytes(p, p->text_left + p->surplus));
-    p->text_left = p->surplus = 0;
-    if (p->overfull)
-        return err_make(E_STREAM_MALFORMED_DATA,
-                        "Sum of subblock sizes larger than total block length");
+    TRY(end_body(p));
     arena_rewind(p->record, p->empty);
     *record = (struct dump_record){0};
     *more = true;
@@ -286,27 +348,39 @@ struct err *dump_parser_next(bool *more, struct dump_record *record, struct dump
     TRY(read_headers(more, record, p));
     if (!*more)
         return NULL;
+    const struct str *version = dump_record_get(record, VERSION_HEADER);
     if (dump_record_get(record, "Revision-number"))
         record->kind = DUMP_REVISION;
     else if (dump_record_get(record, "Node-path"))
         record->kind = DUMP_NODE;
     else if (dump_record_get(record, "UUID"))
         record->kind = DUMP_UUID;
-    else if (dump_record_get(record, "SVN-fs-dump-format-version"))
+    else if (version)
         record->kind = DUMP_VERSION; /* streams may stand one after another */
     else
         return err_make(E_STREAM_MALFORMED_DATA, "Unrecognized record type in stream");
-    return read_body(record, p);
+    if (record->kind == DUMP_VERSION)
+        TRY(strict_number(&p->version, *version));
+    begin_body(record, p);
+    return NULL;
+}
+
+struct err *dump_parser_has_text(bool *out, struct dump_parser *p)
+{
+    TRY(skip_props(p));
+    *out = p->has_text;
+    return NULL;
 }
 
 struct err *dump_parser_text(struct str *piece, struct dump_parser *p)
 {
     *piece = S("");
-    if (!p->text_left)
+    TRY(skip_props(p));
+    if (!p->has_text || !p->text_left)
         return NULL;
     TRY(fill(p));
     if (p->ended)
-        return ended_early(": inside a text");
+        return ended_early();
     size_t part = p->have - p->at < p->text_left ? p->have - p->at : (size_t)p->text_left;
     *piece = str_make(p->buffer + p->at, part);
     p->at += part;
@@ -316,18 +390,18 @@ struct err *dump_parser_text(struct str *piece, struct dump_parser *p)
 
 static struct err *read_magic(struct dump_parser *p)
 {
-    struct str line, magic = S("SVN-fs-dump-format-version: ");
+    struct str line, magic = S(VERSION_HEADER ":");
     bool more;
     TRY(next_line(&more, &line, p));
     if (!more)
-        return err_make(E_INCOMPLETE_DATA, "Premature end of content data in dumpstream");
-    if (line.n > MAGIC_MAX || !str_starts(line, magic) ||
-        !num_u64(&p->version, str_skip(line, magic.n)))
+        return ended_early();
+    if (!str_starts(line, magic))
         return err_make(E_STREAM_MALFORMED_DATA, "Malformed dumpfile header '%.*s'",
                         STR(str_make(line.p, line.n < MAGIC_MAX ? line.n : MAGIC_MAX)));
-    if (p->version < 1 || p->version > VERSION_MAX)
-        return err_make(E_STREAM_MALFORMED_DATA, "Unsupported dumpfile version: %llu",
-                        (unsigned long long)p->version);
+    TRY(strict_number(&p->version, str_skip(line, magic.n)));
+    if (p->version > VERSION_MAX)
+        return err_make(E_STREAM_MALFORMED_DATA, "Unsupported dumpfile version: %lld",
+                        (long long)p->version);
     return NULL;
 }
 

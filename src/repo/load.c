@@ -32,7 +32,10 @@ struct loader {
     struct arena_mark empty;
     bool in_revision, skipping; /* between a revision record and the next; one that is not wanted */
     revnum stream_rev;
-    struct txn *txn;
+    struct proplist revprops; /* of the revision: checked and set when its nodes are there */
+    struct arena *revision;   /* holds them */
+    struct arena_mark revision_empty;
+    struct txn *txn; /* none: revision 0, or one that is skipped */
     revnum youngest; /* as of the revisions made so far */
     /* the queue of notices */
     struct queued_notice *notices;
@@ -137,14 +140,41 @@ static struct err *run_post_commit(struct loader *l, revnum rev, struct str name
                     "Commit succeeded, but post-commit hook failed");
 }
 
+/* The properties of the revision as they may be stored. */
+static struct err *check_revprops(struct loader *l)
+{
+    for (size_t i = 0; i < l->revprops.n; i++) {
+        struct prop *prop = &l->revprops.list[i];
+        TRY(load_prop_value(&prop->value, prop->name, l->params, l->revision));
+    }
+    return NULL;
+}
+
+/* Revision 0 is there already. Where nothing else is, the stream's properties are all it has. */
+static struct err *end_revision_0(struct loader *l)
+{
+    if (l->youngest > 0)
+        return NULL;
+    if (l->params->ignore_dates)
+        proplist_set(&l->revprops, S("svn:date"), NULL);
+    TRY(check_revprops(l));
+    TRY(let_go(l));
+    return revprops_replace(l->fs, 0, l->revprops.list, l->revprops.n);
+}
+
 static struct err *end_revision(struct loader *l)
 {
     struct txn *txn = l->txn;
     if (!l->in_revision)
         return NULL;
     l->in_revision = false;
-    if (!txn)
+    if (l->skipping)
         return NULL;
+    if (!txn)
+        return end_revision_0(l);
+    TRY(check_revprops(l));
+    for (size_t i = 0; i < l->revprops.n; i++)
+        txn_set_revprop(txn, l->revprops.list[i].name, &l->revprops.list[i].value);
     TRY(run_pre_commit(l));
     AUTO_ARENA(arena);
     struct str name = arena_str(arena, txn_name(txn));
@@ -165,55 +195,44 @@ static struct err *end_revision(struct loader *l)
     return NULL;
 }
 
-/* Revision 0 is there already: its properties are taken over if there is nothing else yet. */
-static struct err *load_revision_0(struct loader *l, const struct dump_record *record)
+static struct err *read_revprops(struct loader *l)
 {
-    if (l->youngest > 0)
-        return NULL;
-    TRY(let_go(l));
-    for (size_t i = 0; i < record->prop_count; i++) {
-        struct str value = record->props[i].value;
-        if (!value.p || (l->params->ignore_dates && str_eq(record->props[i].name, S("svn:date"))))
-            continue;
-        TRY(load_prop_value(&value, record->props[i].name, l->params, l->arena));
-        TRY(revprop_set(l->fs, 0, record->props[i].name, &value, NULL));
+    for (;;) {
+        struct prop prop;
+        bool more;
+        TRY(dump_parser_prop(&more, &prop, l->parser));
+        if (!more)
+            return NULL;
+        if (!prop.value.p)
+            return err_make(E_STREAM_MALFORMED_DATA, "Dumpstream data appears to be malformed");
+        proplist_set(&l->revprops, prop.name, &prop.value);
     }
-    return NULL;
-}
-
-static struct err *begin_txn(struct loader *l, const struct dump_record *record)
-{
-    TRY(txn_begin(&l->txn, l->fs, l->youngest));
-    txn_keep_date(l->txn, !l->params->ignore_dates);
-    note(l, LOAD_TXN_STARTED, REV_NONE, S(""));
-    for (size_t i = 0; i < record->prop_count; i++) {
-        struct str value = record->props[i].value;
-        if (!value.p)
-            continue;
-        TRY(load_prop_value(&value, record->props[i].name, l->params, l->arena));
-        txn_set_revprop(l->txn, record->props[i].name, &value);
-    }
-    return NULL;
 }
 
 static struct err *begin_revision(struct loader *l, const struct dump_record *record)
 {
     const struct str *number = dump_record_get(record, "Revision-number");
     TRY(end_revision(l));
-    if (!num_i64(&l->stream_rev, *number) || l->stream_rev < 0 || l->stream_rev > REV_MAX)
+    l->stream_rev = num_leading(*number);
+    if (l->stream_rev < 0 || l->stream_rev > REV_MAX)
         return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad revision number '%.*s'",
                         STR(*number));
+    arena_rewind(l->revision, l->revision_empty);
+    proplist_init(&l->revprops, NULL, l->revision);
     l->in_revision = true;
     l->skipping = !is_in_range(l, l->stream_rev);
     if (l->skipping) {
         note(l, LOAD_SKIPPED, REV_NONE, S(""));
         return NULL;
     }
-    if (l->stream_rev == 0)
-        return load_revision_0(l, record);
-    if (l->map.oldest == REV_NONE)
-        l->map.oldest = l->stream_rev;
-    return begin_txn(l, record);
+    if (l->stream_rev > 0) {
+        if (l->map.oldest == REV_NONE)
+            l->map.oldest = l->stream_rev;
+        TRY(txn_begin(&l->txn, l->fs, l->youngest));
+        txn_keep_date(l->txn, !l->params->ignore_dates);
+        note(l, LOAD_TXN_STARTED, REV_NONE, S(""));
+    }
+    return read_revprops(l);
 }
 
 static struct err *load_uuid(struct loader *l, const struct dump_record *record)
@@ -235,69 +254,89 @@ static struct str node_path(const struct loader *l, struct str relative)
         arena_printf(l->arena, "/%.*s/%.*s", STR(l->params->parent_dir), STR(relative)), l->arena);
 }
 
-/* Does header NAME, if it is there, agree with DIGEST? */
-static struct err *check_digest(const struct dump_record *record, const char *name,
-                                const uint8_t *digest, size_t n, struct str path)
+/* The MD5 digests that a node's record tells; NULL: it does not, or says that it is unknown.
+ * Subversion's tools do not look at SHA-1 digests, and streams with wrong ones are about. */
+struct node_digests {
+    uint8_t bytes[3][MD5_SIZE];
+    const uint8_t *text, *delta_base, *copy_source;
+};
+
+/* What is behind the digits of a digest does not count. */
+static struct err *take_digest(const uint8_t **out, uint8_t md5[MD5_SIZE],
+                               const struct dump_record *record, const char *name)
 {
     const struct str *hex = dump_record_get(record, name);
-    uint8_t expected[SHA1_SIZE];
+    *out = NULL;
     if (!hex)
         return NULL;
-    if (!num_unhex(expected, n, *hex))
+    if (hex->n < 2 * MD5_SIZE || !num_unhex(md5, MD5_SIZE, str_make(hex->p, 2 * MD5_SIZE)))
         return err_make(E_BAD_CHECKSUM_PARSE, "Dump stream has a bad %s: '%.*s'", name, STR(*hex));
-    if (memcmp(expected, digest, n) == 0)
-        return NULL;
-    return checksum_mismatch(expected, digest, n, "Copy source checksum mismatch on copy to '%.*s'",
-                             STR(path));
+    *out = digest_is_unknown(md5, MD5_SIZE) ? NULL : md5;
+    return NULL;
 }
 
-static struct err *check_copy_source(struct loader *l, const struct dump_record *record,
+static struct err *take_digests(struct node_digests *out, const struct dump_record *record)
+{
+    TRY(take_digest(&out->text, out->bytes[0], record, "Text-content-md5"));
+    TRY(take_digest(&out->delta_base, out->bytes[1], record, "Text-delta-base-md5"));
+    return take_digest(&out->copy_source, out->bytes[2], record, "Text-copy-source-md5");
+}
+
+static struct err *no_such_node(const struct loader *l, struct str path)
+{
+    return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",
+                    STR(txn_name(l->txn)), STR(path));
+}
+
+/* Is the file that was copied to PATH the one that was meant? */
+static struct err *check_copy_source(struct loader *l, const struct node_digests *digests,
                                      struct str path)
 {
     const struct txn_node *node;
-    if (!dump_record_get(record, "Text-copy-source-md5"))
+    uint8_t md5[MD5_SIZE];
+    if (!digests->copy_source)
         return NULL;
     TRY(txn_find(&node, l->txn, path));
-    const struct noderev *noderev = node ? txn_node_noderev(node) : NULL;
-    if (!noderev || !noderev->has_text)
+    if (!node)
+        return no_such_node(l, path);
+    const struct noderev *noderev = txn_node_noderev(node);
+    if (noderev->kind != NODE_FILE)
+        return err_make(E_FS_NOT_FILE, "Attempted to get checksum of a *non*-file node");
+    noderev_md5(md5, noderev);
+    if (memcmp(md5, digests->copy_source, MD5_SIZE) == 0)
         return NULL;
-    TRY(check_digest(record, "Text-copy-source-md5", noderev->text.md5, MD5_SIZE, path));
-    return noderev->text.has_sha1
-               ? check_digest(record, "Text-copy-source-sha1", noderev->text.sha1, SHA1_SIZE, path)
-               : NULL;
+    return checksum_mismatch(digests->copy_source, md5, MD5_SIZE,
+                             "Copy source checksum mismatch on copy to '%.*s'", STR(path));
 }
 
-static struct err *copy_source_rev(revnum *out, const struct loader *l, struct str number)
+/* NUMBER, of the stream, is NULL where a copy source has no revision. */
+static struct err *copy_source_rev(revnum *out, const struct loader *l, const struct str *number)
 {
-    revnum old_rev;
-    if (!num_i64(&old_rev, number) || old_rev < 0 || old_rev > REV_MAX)
-        return err_make(E_STREAM_MALFORMED_DATA,
-                        "Dump stream has a bad copy source revision '%.*s'", STR(number));
+    revnum old_rev = number ? num_leading(*number) : REV_NONE;
     *out = rev_map_find(&l->map, old_rev);
-    if (*out == REV_NONE)
+    if (*out == REV_NONE && old_rev >= 0)
         *out = old_rev - (l->stream_rev - (l->youngest + 1));
-    if (*out < 0 || *out > l->youngest)
+    if (*out < 0)
+        return err_make(E_FS_NO_SUCH_REVISION,
+                        "Relative source revision %lld is not available in current repository",
+                        (long long)*out);
+    if (*out > l->youngest)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)*out);
     return NULL;
 }
 
-static struct err *add_node(struct loader *l, const struct dump_record *record, struct str path)
+/* A node of no known kind is not added, and is missed if properties or a text follow. */
+static struct err *add_node(struct loader *l, const struct dump_record *record,
+                            const struct node_digests *digests, struct str path)
 {
     const struct str *kind = dump_record_get(record, "Node-kind");
-    const struct str *from_rev = dump_record_get(record, "Node-copyfrom-rev"),
-                     *from_path = dump_record_get(record, "Node-copyfrom-path");
+    const struct str *from_path = dump_record_get(record, "Node-copyfrom-path");
     TRY(path_check_utf8(str_skip(path, 1))); /* svnadmin names it so */
-    if (from_rev && from_path) {
+    if (from_path) {
         revnum rev;
-        const struct txn_node *present;
-        TRY(copy_source_rev(&rev, l, *from_rev));
-        TRY(txn_find(&present, l->txn, path));
-        if (present)
-            return err_make(E_FS_ALREADY_EXISTS,
-                            "File already exists: filesystem '%s', transaction '%.*s', path '%.*s'",
-                            l->fs->uuid, STR(txn_name(l->txn)), STR(path));
+        TRY(copy_source_rev(&rev, l, dump_record_get(record, "Node-copyfrom-rev")));
         TRY(txn_copy(l->txn, path, rev, node_path(l, *from_path)));
-        TRY(check_copy_source(l, record, path));
+        TRY(check_copy_source(l, digests, path));
         note(l, LOAD_NODE_COPIED, REV_NONE, S(""));
         return NULL;
     }
@@ -305,33 +344,28 @@ static struct err *add_node(struct loader *l, const struct dump_record *record, 
         return txn_make_file(l->txn, path);
     if (kind && str_eq(*kind, S("dir")))
         return txn_make_dir(l->txn, path);
-    return err_make(E_STREAM_UNRECOGNIZED_DATA, "Unknown node-kind on node '%.*s'",
-                    STR(str_skip(path, 1)));
+    return NULL;
 }
 
-static struct err *do_action(struct loader *l, const struct dump_record *record, struct str path)
+static struct err *do_action(struct loader *l, const struct dump_record *record,
+                             const struct node_digests *digests, struct str path)
 {
     const struct str *action = dump_record_get(record, "Node-action");
-    const struct txn_node *node;
     if (!action)
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has no Node-action for node '%.*s'",
-                        STR(str_skip(path, 1)));
+        return err_make(E_STREAM_UNRECOGNIZED_DATA,
+                        "Dump stream has no Node-action for node '%.*s'", STR(str_skip(path, 1)));
     if (str_eq(*action, S("add")))
-        return add_node(l, record, path);
+        return add_node(l, record, digests, path);
     if (str_eq(*action, S("delete")))
         return txn_delete(l->txn, path);
     if (str_eq(*action, S("replace"))) {
         TRY(txn_delete(l->txn, path));
-        return add_node(l, record, path);
+        return add_node(l, record, digests, path);
     }
-    if (!str_eq(*action, S("change")))
-        return err_make(E_STREAM_UNRECOGNIZED_DATA, "Unrecognized node-action on node '%.*s'",
-                        STR(str_skip(path, 1)));
-    TRY(txn_find(&node, l->txn, path));
-    if (!node)
-        return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",
-                        STR(txn_name(l->txn)), STR(path));
-    return NULL;
+    if (str_eq(*action, S("change")))
+        return NULL; /* of nothing: no change */
+    return err_make(E_STREAM_UNRECOGNIZED_DATA, "Unrecognized node-action on node '%.*s'",
+                    STR(str_skip(path, 1)));
 }
 
 static struct err *set_prop(struct loader *l, struct str path, const struct prop *prop)
@@ -358,26 +392,21 @@ static struct err *set_prop(struct loader *l, struct str path, const struct prop
     return txn_set_prop(l->txn, path, prop->name, &value);
 }
 
-static bool is_listed(const struct dump_record *record, struct str name)
-{
-    for (size_t i = 0; i < record->prop_count; i++)
-        if (str_eq(record->props[i].name, name))
-            return true;
-    return false;
-}
-
-/* A block that is no delta lists all properties: what it does not list goes. */
-static struct err *drop_unlisted(struct loader *l, const struct dump_record *record,
-                                 struct str path)
+/* A block that is no delta lists all properties: what there was goes. */
+static struct err *drop_props(struct loader *l, struct str path)
 {
     const struct txn_node *node;
     const struct prop *list;
     size_t n;
     TRY(txn_find(&node, l->txn, path));
+    if (!node)
+        return no_such_node(l, path);
     TRY(txn_node_props(&list, &n, l->txn, node, l->arena));
+    struct str *names = arena_array(l->arena, n + 1, sizeof *names);
     for (size_t i = 0; i < n; i++)
-        if (!is_listed(record, list[i].name))
-            TRY(txn_set_prop(l->txn, path, arena_str(l->arena, list[i].name), NULL));
+        names[i] = arena_str(l->arena, list[i].name);
+    for (size_t i = 0; i < n; i++)
+        TRY(txn_set_prop(l->txn, path, names[i], NULL));
     return NULL;
 }
 
@@ -392,44 +421,32 @@ static struct err *set_props(struct loader *l, const struct dump_record *record,
     if (!record->has_props)
         return NULL;
     if (!is_delta(record, "Prop-delta"))
-        TRY(drop_unlisted(l, record, path));
-    for (size_t i = 0; i < record->prop_count; i++)
-        TRY(set_prop(l, path, &record->props[i]));
-    return NULL;
+        TRY(drop_props(l, path));
+    for (;;) {
+        struct prop prop;
+        bool more;
+        TRY(dump_parser_prop(&more, &prop, l->parser));
+        if (!more)
+            return NULL;
+        TRY(set_prop(l, path, &prop));
+    }
 }
 
-/* The digest that header NAME has: NULL in *OUT where it is not there. */
-static struct err *take_digest(const uint8_t **out, uint8_t *digest, size_t n,
-                               const struct dump_record *record, const char *name)
+static struct err *set_text(struct loader *l, const struct dump_record *record,
+                            const struct node_digests *digests, struct str path)
 {
-    const struct str *hex = dump_record_get(record, name);
-    *out = NULL;
-    if (!hex)
-        return NULL;
-    if (!num_unhex(digest, n, *hex))
-        return err_make(E_BAD_CHECKSUM_PARSE, "Dump stream has a bad %s: '%.*s'", name, STR(*hex));
-    *out = digest;
-    return NULL;
-}
-
-static struct err *set_text(struct loader *l, const struct dump_record *record, struct str path)
-{
-    uint8_t base[MD5_SIZE], md5[MD5_SIZE], sha1[SHA1_SIZE];
-    const uint8_t *base_md5, *result_md5, *result_sha1;
     struct txn_text *text;
-    bool delta = is_delta(record, "Text-delta");
-    if (!record->has_text)
+    bool delta = is_delta(record, "Text-delta"), has_text;
+    TRY(dump_parser_has_text(&has_text, l->parser));
+    if (!has_text)
         return NULL;
-    TRY(take_digest(&base_md5, base, MD5_SIZE, record, "Text-delta-base-md5"));
-    TRY(take_digest(&result_md5, md5, MD5_SIZE, record, "Text-content-md5"));
-    TRY(take_digest(&result_sha1, sha1, SHA1_SIZE, record, "Text-content-sha1"));
-    TRY(delta ? txn_delta_begin(&text, l->txn, path, base_md5)
+    TRY(delta ? txn_delta_begin(&text, l->txn, path, digests->delta_base)
               : txn_text_begin(&text, l->txn, path, NULL));
     for (;;) {
         struct str piece;
         struct err *err = dump_parser_text(&piece, l->parser);
         if (!err && !piece.n)
-            return txn_text_end(text, result_md5, result_sha1);
+            return txn_text_end(text, digests->text, NULL);
         if (!err)
             err = delta ? txn_delta_write(text, piece) : txn_text_write(text, piece);
         l->batch_bytes += piece.n;
@@ -445,22 +462,21 @@ static struct err *load_node(struct loader *l, const struct dump_record *record)
     if (!l->in_revision)
         return err_make(E_STREAM_MALFORMED_DATA,
                         "Dump stream has a node before its first revision");
-    if (l->skipping)
-        return NULL;
-    if (!l->txn)
+    if (!l->skipping && !l->txn)
         return err_make(E_STREAM_MALFORMED_DATA,
                         "Malformed dumpstream: Revision 0 must not contain node records");
+    struct node_digests digests;
+    TRY(take_digests(&digests, record));
+    if (l->skipping)
+        return NULL;
     struct str relative = *dump_record_get(record, "Node-path"), path = node_path(l, relative);
-    const struct str *action = dump_record_get(record, "Node-action");
     /* Control characters are let in: old repositories have such names. */
     if (!path_is_canonical(path) || str_find(path, '\0') != SIZE_MAX)
         return err_make(E_FS_PATH_SYNTAX, "Dump stream has a bad path '%.*s'", STR(relative));
     note(l, LOAD_NODE_BEGIN, REV_NONE, str_skip(path, 1));
-    TRY(do_action(l, record, path));
-    if (!action || !str_eq(*action, S("delete"))) {
-        TRY(set_props(l, record, path));
-        TRY(set_text(l, record, path));
-    }
+    TRY(do_action(l, record, &digests, path));
+    TRY(set_props(l, record, path));
+    TRY(set_text(l, record, &digests, path));
     note(l, LOAD_NODE_DONE, REV_NONE, S(""));
     return NULL;
 }
@@ -510,6 +526,7 @@ static struct err *end(struct loader *l, struct err *err)
     txn_abort(l->txn);
     err = err_join(err, let_go(l));
     dump_parser_close(l->parser);
+    arena_free(l->revision);
     rev_map_free(&l->map);
     free(l->notices);
     buf_free(&l->notice_paths);
@@ -521,7 +538,9 @@ struct err *load_stream(struct repo *repo, struct reader *in, const struct load_
     AUTO_ARENA(arena);
     struct loader l = {
         .repo = repo, .fs = repo->fs, .params = params, .arena = arena, .map.oldest = REV_NONE};
+    l.revision = arena_new();
     l.empty = arena_mark(arena);
+    l.revision_empty = arena_mark(l.revision);
     struct err *err = begin(&l, in);
     if (!err)
         err = load_all(&l);

@@ -30,6 +30,29 @@ static void only_digits_make_a_number(void **state)
     assert_int_equal(u, 12);
 }
 
+static void the_number_in_front_is_read_as_by_atoll(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t n;
+    } cases[] = {{"12", 12},
+                 {" \t\v+12 ", 12},
+                 {"12x", 12},
+                 {"0x12", 0},
+                 {"-3 4", -3},
+                 {"", 0},
+                 {"x", 0},
+                 {"-", 0},
+                 {"+-1", 0},
+                 {"9223372036854775807", INT64_MAX},
+                 {"9223372036854775808", INT64_MAX},
+                 {"99999999999999999999999", INT64_MAX},
+                 {"-9223372036854775808", INT64_MIN},
+                 {"-99999999999999999999999", INT64_MIN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_true(num_leading(str_of(cases[i].text)) == cases[i].n);
+}
+
 static void base36_goes_both_ways(void **state)
 {
     static const struct {
@@ -84,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_numbers_fit_and_the_next_do_not),
         cmocka_unit_test(only_digits_make_a_number),
+        cmocka_unit_test(the_number_in_front_is_read_as_by_atoll),
         cmocka_unit_test(base36_goes_both_ways),
         cmocka_unit_test(decimal_is_written_without_padding),
         cmocka_unit_test(hex_needs_exactly_two_digits_a_byte),
