@@ -379,7 +379,7 @@ struct err *store_stage(struct store *store, const struct publication *one)
         return err;
     }
     staged_add(store, pieces);
-    staged->last = store->staged_last = one->rev;
+    store->staged_last = staged->last = one->rev;
     return NULL;
 }
 
