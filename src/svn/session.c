@@ -505,7 +505,9 @@ struct err *cmd_reparent(struct session *s, struct wire_args *args)
     TRY(auth_trivial(s));
     TRY(session_url_path(&path, s, url));
     session_log(s, "reparent %.*s", STR(log_path(s, path)));
-    s->path = arena_str(s->arena, path);
+    buf_clear(&s->moved_to);
+    buf_str(&s->moved_to, path);
+    s->path = buf_view(&s->moved_to);
     return wire_success_empty(s->conn);
 }
 
@@ -630,6 +632,7 @@ struct err *session_serve(struct conn *conn, const struct session_options *optio
     struct err *err = say_goodbye(&s, converse(&s));
     if (s.shared_repo)
         registry_release(s.shared_repo);
+    buf_free(&s.moved_to);
     return err;
 }
 

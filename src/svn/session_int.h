@@ -39,6 +39,7 @@ struct session {
     struct str root_url;   /* as the client spells it, encoded, without trailing slash */
     struct str root_url_decoded;
     struct str path;                  /* of the session in the repository, absolute */
+    struct buf moved_to;              /* holds it once the client has moved */
     struct str user;                  /* n 0: anonymous */
     const struct authz_view *view;    /* the user's; NULL: there are no rules */
     struct access guard;              /* asks the view, and logs what is denied */

@@ -251,6 +251,20 @@ def do_idle_memory(port, pid, n, bound_kb):
     del first, socks
 
 
+def do_move(port, pid, n, size):
+    """A client that moves N times to a path of SIZE bytes, and how much of that the server keeps."""
+    sock = log_in(int(port))
+    before = rss_kb(pid)
+    said = b"( reparent ( %s) ) " % s("svn://127.0.0.1:%s/repos/%s" % (port, "a" * int(size)))
+    for _ in range(int(n)):
+        sock.sendall(said)
+        heard = b""
+        while heard.count(b"( success") < 2:
+            heard += sock.recv(65536)
+    kept = rss_kb(pid) - before
+    print("within the bound" if kept < int(n) * int(size) // 4096 else "%d kB are kept" % kept)
+
+
 # ---- stopping -----------------------------------------------------------------------------------
 
 

@@ -86,6 +86,8 @@ again --max-open-texts 3
 told "so have its open texts" "$(go open-texts "$PORT_varve" 4)" "E165002 The commit has too many texts open at '/t3'"
 told "below it all is well" "$(go open-texts "$PORT_varve" 3)" "nothing"
 
+is "where a session was before is forgotten" "$(go move "$PORT_varve" "$PID_varve" 200 1000000)" "within the bound"
+
 # ---- memory of those who do nothing: what docs/admin.md states ------------------------------------
 again
 if nm -D "$VARVE" 2>/dev/null | grep -q __asan_init || nm "$VARVE" | grep -q "__[at]san_init"; then
