@@ -115,9 +115,9 @@ TRANSACTION = re.compile(rb"([Tt]ransaction ')\d+-[0-9a-z]+")
 class Servers:
     """Both sides, started. SELF_TEST: stock on both, to see that what is compared is stable."""
 
-    def __init__(self, folder, varve, self_test=False):
-        stock = ["svnserve", "-T", "-M", "64"]
-        other = stock if self_test else [varve, "serve", "-M", "64"]
+    def __init__(self, folder, options):
+        stock = options.stock
+        other = stock if options.self_test else [options.varve, "serve", "-M", "64"]
         self.sides = [Side("stock", stock, "127.0.0.1", os.path.join(folder, "stock")),
                       Side("varve", other, "127.0.0.2", os.path.join(folder, "varve"))]
 
@@ -153,6 +153,18 @@ class Servers:
     def remove(self, name):
         for side in self.sides:
             shutil.rmtree(side.path(name), ignore_errors=True)
+
+    def compare_repositories(self, name, last):
+        """What the histories have become by the step LAST: None or a Difference."""
+        for kind, command in (("dump", ["svnadmin", "dump", "-q"]), ("locks", ["svnadmin", "lslocks"]),
+                              ("verify", ["svnadmin", "verify", "-q"])):
+            answers = run_both([command + [side.path(name)] for side in self.sides], [side.root for side in self.sides])
+            says = [side.plain(out + err) + b"\nexit %d" % code for side, (code, out, err) in zip(self.sides, answers)]
+            if kind == "locks":
+                says = [b"\n".join(sorted(text.split(b"\n"))) for text in says]
+            if says[0] != says[1]:
+                return Difference(last, f"end: {kind}", *says)
+        return None
 
 
 def run_both(commands, folders):
@@ -247,7 +259,7 @@ def _worker(context, first, results, stop):
     folder = scratch_folder()
     shrunk = {}
     try:
-        with Servers(folder, options.varve, options.self_test) as servers:
+        with Servers(folder, options) as servers:
             for index in range(first, options.first + options.count, options.jobs):
                 if stop.is_set():
                     break
@@ -321,6 +333,18 @@ def search(make, run_with, kept_words, script, options, table=()):
     return 0 if done and whole and not kinds else 1
 
 
+def run_alone(run_with, case, options):
+    """Run one case and print what differs; the exit status."""
+    folder = scratch_folder()
+    try:
+        with Servers(folder, options) as servers:
+            found = run_with(servers, case)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(found or "no difference")
+    return 1 if found else 0
+
+
 def add_options(parser):
     """What every tester takes."""
     parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10 ** 9)), help="default: a new one")
@@ -330,6 +354,7 @@ def add_options(parser):
     parser.add_argument("--jobs", type=int, default=1, help="processes, with two servers each")
     parser.add_argument("--varve", default=os.environ.get("VARVE"), help="the program; default $VARVE")
     parser.add_argument("--self-test", action="store_true", help="stock against stock: no difference is right")
+    parser.set_defaults(stock=["svnserve", "-T", "-M", "64"])
     parser.add_argument("--shrink", type=int, default=2, help="how many differences of a kind are shrunk, per process")
     parser.add_argument("--output", help="a folder for scripts that show differences; default: standard output")
     parser.add_argument("--replay", metavar="FILE", help="run the case of a script that was printed")

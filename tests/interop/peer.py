@@ -22,9 +22,14 @@ class Peer:
         self.sock = socket.create_connection((host, port), timeout=timeout)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.data, self.at = b"", 0
+        self.caps = CAPS
 
     def close(self):
         self.sock.close()
+
+    def finish(self):
+        """Say no more."""
+        self.sock.shutdown(socket.SHUT_WR)
 
     def say(self, what):
         try:
@@ -85,7 +90,7 @@ class Peer:
     def greet(self):
         """Open the repository; what the server says if it will not."""
         self.hear()
-        self.say(b"( 2 %s%s10:SVN/1.14.2 ( ) ) " % (CAPS, s(self.url)))
+        self.say(b"( 2 %s%s10:SVN/1.14.2 ( ) ) " % (self.caps, s(self.url)))
         refusal = self.authenticate()
         if refusal is None:
             repository = self.hear()
@@ -95,7 +100,10 @@ class Peer:
 
     def authenticate(self):
         """Answer the request that comes; None, or what stands in the way."""
-        request = self.hear()
+        return self.answer_request(self.hear())
+
+    def answer_request(self, request):
+        """The same where the request has been heard."""
         if request[0] != ("w", "success"):
             return request
         if not request[1][0]:
