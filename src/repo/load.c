@@ -313,6 +313,8 @@ static struct err *check_copy_source(struct loader *l, const struct node_digests
 static struct err *copy_source_rev(revnum *out, const struct loader *l, const struct str *number)
 {
     revnum old_rev = number ? num_leading(*number) : REV_NONE;
+    if (old_rev > REV_MAX)
+        return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)old_rev);
     *out = rev_map_find(&l->map, old_rev);
     if (*out == REV_NONE && old_rev >= 0)
         *out = old_rev - (l->stream_rev - (l->youngest + 1));

@@ -32,7 +32,7 @@ for number in 2147483648 9223372036854775807; do
     small "$T/to"
     sed "s/^Revision-number: .*/Revision-number: 1/; s/^Node-copyfrom-rev: .*/Node-copyfrom-rev: $number/" "$T/copy.dump" >"$T/odd.dump"
     check_fails "a copy of r$number is not loaded" "$VARVE" load -q "$T/to" <"$T/odd.dump"
-    grep -q "E160006: No such revision $number" "$T/check.out"
+    grep -q "E160006: No such revision" "$T/check.out"
     result $? "it says so"
     rm -rf "$T/to"
 done
