@@ -115,15 +115,9 @@ void txn_keep_date(struct txn *txn, bool keep)
 
 /* ---- looking ---- */
 
-struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path)
+static struct err *look(const struct txn_node **out, struct txn *txn, const struct txn_way *way)
 {
-    struct txn_way way;
-    bool found;
-    *out = NULL;
-    TRY(way_try(&way, &found, txn, path, txn->looks));
-    if (!found)
-        return NULL;
-    const struct txn_step *last = way_last(&way);
+    const struct txn_step *last = way_last(way);
     if (last->node) {
         TRY(txn_collect_node(txn, last->node));
         *out = last->node;
@@ -134,6 +128,22 @@ struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str pa
     view->from = last->nr;
     *out = view;
     return NULL;
+}
+
+struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path)
+{
+    struct txn_way way;
+    bool found;
+    *out = NULL;
+    TRY(way_try(&way, &found, txn, path, txn->looks));
+    return found ? look(out, txn, &way) : NULL;
+}
+
+struct err *txn_get(const struct txn_node **out, struct txn *txn, struct str path)
+{
+    struct txn_way way;
+    TRY(way_open(&way, txn, path, false, txn->looks));
+    return look(out, txn, &way);
 }
 
 enum node_kind txn_node_kind(const struct txn_node *node)
@@ -365,10 +375,9 @@ struct err *txn_copy(struct txn *txn, struct str path, revnum from_rev, struct s
 
 /* ---- properties ---- */
 
-/* Give NODE a list of its own. *NONE: it had no properties at all. */
-static struct err *props_load(bool *none, struct txn *txn, struct txn_node *node)
+/* Give NODE a list of its own. */
+static struct err *props_load(struct txn *txn, struct txn_node *node)
 {
-    *none = !node->nr.has_props;
     if (node->props_changed)
         return NULL;
     const struct props *props = NULL;
@@ -396,10 +405,7 @@ struct err *txn_set_prop(struct txn *txn, struct str path, struct str name, cons
     TRY(way_open(&way, txn, path, false, txn->scratch));
     TRY(way_make_mutable(txn, &way, way.n));
     struct txn_node *node = way_last(&way)->node;
-    bool none;
-    TRY(props_load(&none, txn, node));
-    if (none && !value)
-        return NULL;
+    TRY(props_load(txn, node));
     bool mergeinfo = fsfs_has_mergeinfo(txn->fs) && str_eq(name, S("svn:mergeinfo"));
     if (mergeinfo)
         TRY(mergeinfo_changes(txn, &way, value));

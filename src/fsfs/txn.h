@@ -42,6 +42,8 @@ void txn_keep_date(struct txn *txn, bool keep);
 
 /* The node at PATH; *OUT NULL where there is none. Valid until the transaction is next changed. */
 struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path);
+/* The same, but an error as below where there is none. */
+struct err *txn_get(const struct txn_node **out, struct txn *txn, struct str path);
 enum node_kind txn_node_kind(const struct txn_node *node);
 /* Changed or made in this transaction; the root, too, is not before something in it is. */
 bool txn_node_is_mutable(const struct txn_node *node);
@@ -68,7 +70,8 @@ struct err *txn_delete(struct txn *txn, struct str path);
  * part of the copy if it exists. */
 struct err *txn_copy(struct txn *txn, struct str path, revnum from_rev, struct str from_path);
 struct err *txn_set_prop(struct txn *txn, struct str path, struct str name,
-                         const struct str *value); /* NULL removes; keeps minfo counters */
+                         const struct str *value); /* NULL removes; keeps minfo counters. A change,
+                                                    * as by stock tools, also if there was none. */
 /* Make PATH mutable and record "modified" without a difference (an open-file or touch that a client
  * sends still makes no change: not called then). */
 

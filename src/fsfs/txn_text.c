@@ -351,17 +351,16 @@ struct err *txn_collect_node(struct txn *txn, const struct txn_node *node)
 
 /* ---- beginning ---- */
 
-/* Is the present text of NODE what the sender thinks? Empty where there is none. */
+/* Is the present text of NODE what the sender thinks? Where there is none, anything is right. */
 static struct err *check_base(struct txn *txn, const struct txn_step *step, const uint8_t *base_md5)
 {
     uint8_t now[MD5_SIZE];
-    static const uint8_t unknown[MD5_SIZE];
-    if (!base_md5)
+    if (!base_md5 || !step->nr->has_text)
         return NULL;
     if (step->node)
         TRY(txn_collect_node(txn, step->node));
     noderev_md5(now, step->nr);
-    if (memcmp(now, base_md5, MD5_SIZE) == 0 || memcmp(now, unknown, MD5_SIZE) == 0)
+    if (memcmp(now, base_md5, MD5_SIZE) == 0 || digest_is_unknown(now, MD5_SIZE))
         return NULL;
     return checksum_mismatch(base_md5, now, MD5_SIZE, "Base checksum mismatch on '%.*s'",
                              STR(step->path));

@@ -140,6 +140,13 @@ const struct str *dump_record_get(const struct dump_record *record, const char *
 }
 
 /* One byte stands between colon and value, by custom a blank. A NUL ends a value. */
+/* S up to its first NUL. */
+static struct str until_nul(struct str s)
+{
+    size_t nul = str_find(s, '\0');
+    return nul == SIZE_MAX ? s : str_make(s.p, nul);
+}
+
 static struct err *split_header(struct dump_header *out, struct str line, struct arena *arena)
 {
     size_t colon = str_find(line, ':');
@@ -151,10 +158,7 @@ static struct err *split_header(struct dump_header *out, struct str line, struct
                         STR(str_make(line.p, line.n < 20 ? line.n : 20)));
     struct str kept = arena_str(arena, line);
     out->name = str_make(kept.p, colon);
-    out->value = str_skip(kept, colon + 2);
-    size_t nul = str_find(out->value, '\0');
-    if (nul != SIZE_MAX)
-        out->value.n = nul;
+    out->value = until_nul(str_skip(kept, colon + 2));
     return NULL;
 }
 
@@ -208,11 +212,17 @@ static struct err *prop_line(bool *more, struct str *line, struct dump_parser *p
     *more = p->props_used != (uint64_t)p->props;
     if (!*more)
         return NULL;
-    TRY(next_line(more, line, p));
+    struct err *err = next_line(more, line, p);
+    if (err_has(err, E_INCOMPLETE_DATA)) {
+        err_free(err);
+        err = NULL;
+        *more = false;
+    }
+    TRY(err);
     if (!*more)
         return err_make(E_STREAM_MALFORMED_DATA, "Incomplete or unterminated property block");
     p->props_used += line->n + 1;
-    *more = !str_eq(*line, S("PROPS-END"));
+    *more = !str_eq(until_nul(*line), S("PROPS-END"));
     return NULL;
 }
 
@@ -221,7 +231,7 @@ static struct err *prop_bytes(struct str *out, struct str line, struct dump_pars
 {
     AUTO_BUF(bytes);
     int64_t length;
-    TRY(strict_number(&length, str_skip(line, 2)));
+    TRY(strict_number(&length, until_nul(str_skip(line, 2))));
     if (length < 0)
         return err_make(E_INCORRECT_PARAMS, "Length '%lld' of a property is negative",
                         (long long)length);
@@ -398,7 +408,7 @@ static struct err *read_magic(struct dump_parser *p)
     if (!str_starts(line, magic))
         return err_make(E_STREAM_MALFORMED_DATA, "Malformed dumpfile header '%.*s'",
                         STR(str_make(line.p, line.n < MAGIC_MAX ? line.n : MAGIC_MAX)));
-    TRY(strict_number(&p->version, str_skip(line, magic.n)));
+    TRY(strict_number(&p->version, until_nul(str_skip(line, magic.n))));
     if (p->version > VERSION_MAX)
         return err_make(E_STREAM_MALFORMED_DATA, "Unsupported dumpfile version: %lld",
                         (long long)p->version);

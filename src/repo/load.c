@@ -214,9 +214,6 @@ static struct err *begin_revision(struct loader *l, const struct dump_record *re
     const struct str *number = dump_record_get(record, "Revision-number");
     TRY(end_revision(l));
     l->stream_rev = num_leading(*number);
-    if (l->stream_rev < 0 || l->stream_rev > REV_MAX)
-        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad revision number '%.*s'",
-                        STR(*number));
     arena_rewind(l->revision, l->revision_empty);
     proplist_init(&l->revprops, NULL, l->revision);
     l->in_revision = true;
@@ -225,6 +222,9 @@ static struct err *begin_revision(struct loader *l, const struct dump_record *re
         note(l, LOAD_SKIPPED, REV_NONE, S(""));
         return NULL;
     }
+    if (l->stream_rev < 0 || l->stream_rev > REV_MAX)
+        return err_make(E_STREAM_MALFORMED_DATA, "Dump stream has a bad revision number '%.*s'",
+                        STR(*number));
     if (l->stream_rev > 0) {
         if (l->map.oldest == REV_NONE)
             l->map.oldest = l->stream_rev;
@@ -282,12 +282,6 @@ static struct err *take_digests(struct node_digests *out, const struct dump_reco
     return take_digest(&out->copy_source, out->bytes[2], record, "Text-copy-source-md5");
 }
 
-static struct err *no_such_node(const struct loader *l, struct str path)
-{
-    return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",
-                    STR(txn_name(l->txn)), STR(path));
-}
-
 /* Is the file that was copied to PATH the one that was meant? */
 static struct err *check_copy_source(struct loader *l, const struct node_digests *digests,
                                      struct str path)
@@ -296,9 +290,7 @@ static struct err *check_copy_source(struct loader *l, const struct node_digests
     uint8_t md5[MD5_SIZE];
     if (!digests->copy_source)
         return NULL;
-    TRY(txn_find(&node, l->txn, path));
-    if (!node)
-        return no_such_node(l, path);
+    TRY(txn_get(&node, l->txn, path));
     const struct noderev *noderev = txn_node_noderev(node);
     if (noderev->kind != NODE_FILE)
         return err_make(E_FS_NOT_FILE, "Attempted to get checksum of a *non*-file node");
@@ -400,9 +392,7 @@ static struct err *drop_props(struct loader *l, struct str path)
     const struct txn_node *node;
     const struct prop *list;
     size_t n;
-    TRY(txn_find(&node, l->txn, path));
-    if (!node)
-        return no_such_node(l, path);
+    TRY(txn_get(&node, l->txn, path));
     TRY(txn_node_props(&list, &n, l->txn, node, l->arena));
     struct str *names = arena_array(l->arena, n + 1, sizeof *names);
     for (size_t i = 0; i < n; i++)
@@ -464,7 +454,7 @@ static struct err *load_node(struct loader *l, const struct dump_record *record)
     if (!l->in_revision)
         return err_make(E_STREAM_MALFORMED_DATA,
                         "Dump stream has a node before its first revision");
-    if (!l->skipping && !l->txn)
+    if (l->stream_rev == 0)
         return err_make(E_STREAM_MALFORMED_DATA,
                         "Malformed dumpstream: Revision 0 must not contain node records");
     struct node_digests digests;

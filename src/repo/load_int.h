@@ -12,11 +12,15 @@ struct rev_map {
         revnum old_rev, new_rev;
     } * list; /* old_rev ascending */
     size_t n, cap;
+    revnum last;   /* added */
     revnum oldest; /* of the stream; REV_NONE: none yet */
 };
+/* Later pairs replace earlier ones; so do the gaps between them (streams may be joined). */
 void rev_map_add(struct rev_map *map, revnum old_rev, revnum new_rev);
-revnum rev_map_find(const struct rev_map *map,
-                    revnum old_rev); /* REV_NONE where it was not loaded */
+/* REV_NONE: not between the first and the last that were loaded. For a revision between two of them
+ * that the stream has not, since it was filtered: what svnadmin says, which is the stream's own
+ * number of the one before. */
+revnum rev_map_find(const struct rev_map *map, revnum old_rev);
 void rev_map_free(struct rev_map *map);
 
 /* ---- load_props.c: properties as they may be stored ---- */

@@ -3,8 +3,23 @@
 #include "repo/load_int.h"
 #include <stdlib.h>
 
+/* Forget what is between the revision added last and OLD_REV. */
+static void forget_gap(struct rev_map *map, revnum old_rev)
+{
+    size_t to = map->n, from;
+    while (to && map->list[to - 1].old_rev >= old_rev)
+        to--;
+    for (from = to; from && map->list[from - 1].old_rev > map->last;)
+        from--;
+    memmove(map->list + from, map->list + to, (map->n - to) * sizeof *map->list);
+    map->n -= to - from;
+}
+
 void rev_map_add(struct rev_map *map, revnum old_rev, revnum new_rev)
 {
+    if (map->n && old_rev > map->last)
+        forget_gap(map, old_rev);
+    map->last = old_rev;
     if (map->n == map->cap) {
         map->cap = map->cap ? 2 * map->cap : 1024;
         map->list = mem_realloc(map->list, map->cap * sizeof *map->list);
@@ -12,6 +27,10 @@ void rev_map_add(struct rev_map *map, revnum old_rev, revnum new_rev)
     size_t at = map->n;
     while (at && map->list[at - 1].old_rev > old_rev) /* streams are in order, nearly always */
         at--;
+    if (at && map->list[at - 1].old_rev == old_rev) {
+        map->list[at - 1].new_rev = new_rev;
+        return;
+    }
     memmove(map->list + at + 1, map->list + at, (map->n - at) * sizeof *map->list);
     map->list[at] = (struct rev_pair){old_rev, new_rev};
     map->n++;
@@ -27,7 +46,11 @@ revnum rev_map_find(const struct rev_map *map, revnum old_rev)
         else
             high = middle;
     }
-    return low < map->n && map->list[low].old_rev == old_rev ? map->list[low].new_rev : REV_NONE;
+    if (low == map->n)
+        return REV_NONE;
+    if (map->list[low].old_rev == old_rev)
+        return map->list[low].new_rev;
+    return low ? map->list[low - 1].old_rev : REV_NONE;
 }
 
 void rev_map_free(struct rev_map *map)

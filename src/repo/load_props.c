@@ -3,6 +3,7 @@
 #include "repo/load_int.h"
 #include "repo/mergeinfo.h"
 #include "repo/prop_change.h"
+#include <stdlib.h>
 
 /* Line ends as svn: properties have them: CR LF and CR become LF. */
 static struct str normalize_eol(struct str value, struct arena *arena)
@@ -75,6 +76,41 @@ static void map_range(struct merge_range *range, const struct rev_map *map)
         range->end = end;
 }
 
+static int by_start(const void *a, const void *b)
+{
+    const struct merge_range *left = a, *right = b;
+    return (left->start > right->start) - (left->start < right->start);
+}
+
+/* Put the ranges of SOURCE in order, and those that touch together. A range that gaps have turned
+ * round is lost in one that begins before it. */
+static void join_ranges(struct merge_source *source)
+{
+    size_t n = 0;
+    qsort(source->ranges, source->n, sizeof *source->ranges, by_start);
+    for (size_t r = 0; r < source->n; r++) {
+        struct merge_range range = source->ranges[r], *last = n ? &source->ranges[n - 1] : NULL;
+        if (last && range.start <= last->end && range.inheritable == last->inheritable)
+            last->end = range.end > last->end ? range.end : last->end;
+        else if (range.start != range.end)
+            source->ranges[n++] = range;
+    }
+    source->n = n;
+}
+
+/* MI in order again, without sources that have no ranges left. */
+static void tidy(struct mergeinfo *mi)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < mi->n; i++) {
+        join_ranges(&mi->list[i]);
+        if (mi->list[i].n)
+            mi->list[n++] = mi->list[i];
+    }
+    mi->n = n;
+}
+
+/* What names revisions before the stream is moved by OFFSET, what names others goes by MAP. */
 static void renumber(struct mergeinfo *mi, const struct rev_map *map, revnum offset,
                      struct arena *arena)
 {
@@ -83,18 +119,17 @@ static void renumber(struct mergeinfo *mi, const struct rev_map *map, revnum off
     for (size_t i = 0; i < mapped.n; i++)
         for (size_t r = 0; r < mapped.list[i].n; r++)
             map_range(&mapped.list[i].ranges[r], map);
-    for (size_t i = 0; i < older.n; i++) {
-        struct merge_source *source = &older.list[i];
-        size_t kept = 0;
-        for (size_t r = 0; r < source->n; r++) {
-            struct merge_range range = source->ranges[r];
-            range.start = range.start > offset ? range.start - offset : 0;
-            range.end -= offset;
-            if (range.end > range.start)
-                source->ranges[kept++] = range;
+    for (size_t i = 0; i < older.n; i++)
+        for (size_t r = 0; r < older.list[i].n; r++) {
+            struct merge_range *range = &older.list[i].ranges[r];
+            bool has_place =
+                range->start > offset; /* else even a part of it goes, as by svnadmin */
+            range->start = has_place ? range->start - offset : 0;
+            range->end = has_place ? range->end - offset : 0;
+            range->inheritable = true;
         }
-        source->n = kept;
-    }
+    tidy(&mapped);
+    tidy(&older);
     mergeinfo_merge(&mapped, &older, arena);
     *mi = mapped;
 }
@@ -120,6 +155,11 @@ struct err *load_mergeinfo_value(struct str *value, bool *stripped, const struct
         add_parent_dir(&mi, params->parent_dir, arena);
     renumber(&mi, map, offset, arena);
     AUTO_BUF(out);
+    mergeinfo_format(&out, &mi);
+    /* Not all that a stream makes of them is mergeinfo: they may overlap, or end before they begin.
+     */
+    TRY(mergeinfo_parse(&mi, arena_str(arena, buf_view(&out)), arena));
+    buf_clear(&out);
     mergeinfo_format(&out, &mi);
     *value = arena_str(arena, buf_view(&out));
     return NULL;

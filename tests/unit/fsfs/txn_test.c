@@ -120,7 +120,7 @@ static void changes_fold(void **state)
          "add-dir false false false /x\n1 /d\nmodify-file true false false /x/f\n\n"},
         {"cp 1 d/f d/e\n", "replace-file false false false /d/e\n1 /d/f\n"},
         {"ps svn:mergeinfo /a:1 d\n", "modify-dir false true true /d\n\n"},
-        {"pd nothing d/f\n", ""},
+        {"pd nothing d/f\n", "modify-file false true false /d/f\n\n"},
     };
     struct stock *stock = *state;
     struct fsfs *fs = make_repository(stock);
