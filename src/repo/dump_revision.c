@@ -227,9 +227,13 @@ static bool take_deleted(struct dumper *d, struct str path)
     return d->top->deleted && map_remove(d->top->deleted, path);
 }
 
+/* What a copy did not bring, since its source is hidden, is not deleted from it. */
 static void add_deleted(struct dumper *d, struct str path)
 {
     static char present;
+    const struct open_dir *dir = d->top;
+    if (dir->cmp_path.p && !is_wanted(d, path_join(dir->cmp_path, path_basename(path), d->scratch)))
+        return;
     if (!d->top->deleted)
         d->top->deleted = map_new();
     map_put(d->top->deleted, path, &present);
@@ -265,6 +269,25 @@ static struct err *put_tree(struct dumper *d, struct str path, const struct node
     return noderev->kind == NODE_DIR ? put_children(d, path, noderev) : NULL;
 }
 
+static struct err *put_brought_along(struct dumper *d, struct str path,
+                                     const struct noderev *source);
+
+/* The same of what ENTRY is now, a folder at PATH: of another copy if CHANGE replaced it by one. */
+static struct err *put_brought_along_below(struct dumper *d, struct str path,
+                                           const struct change *change,
+                                           const struct dirent_fs *entry)
+{
+    AUTO_ARENA(arena);
+    const struct noderev *source;
+    if (change && change->action == CHANGE_REPLACE && change->copyfrom_rev != REV_NONE)
+        TRY(find_at(&source, d, change->copyfrom_rev, change->copyfrom_path));
+    else if (entry->kind == NODE_DIR)
+        TRY(noderev_get(&source, d->fs, &entry->id, arena));
+    else
+        return NULL;
+    return source && source->kind == NODE_DIR ? put_brought_along(d, path, source) : NULL;
+}
+
 /* What a copy whose source is not to be seen brought along, as additions: the entries of the
  * source, as they are now. Changes of them are dealt with by that; what is new among them comes as
  * a change of its own, later. */
@@ -279,16 +302,14 @@ static struct err *put_brought_along(struct dumper *d, struct str path,
         struct arena_mark mark = arena_mark(d->scratch);
         struct str child_path = path_join(path, order[i]->name, arena);
         const struct change *change = map_remove(d->changes, child_path);
-        const struct noderev *now = NULL, *child_source;
+        const struct noderev *now = NULL;
         if (!(change && change->action == CHANGE_DELETE) && is_wanted(d, child_path))
             TRY(find_now(&now, d, child_path));
         if (now)
             TRY(put_node(
                 d, &(struct dump_node){.path = child_path, .action = CHANGE_ADD, .now = now}));
-        if (now && now->kind == NODE_DIR && order[i]->kind == NODE_DIR) {
-            TRY(noderev_get(&child_source, d->fs, &order[i]->id, arena));
-            TRY(put_brought_along(d, child_path, child_source));
-        }
+        if (now && now->kind == NODE_DIR)
+            TRY(put_brought_along_below(d, child_path, change, order[i]));
         arena_rewind(d->scratch, mark);
     }
     return NULL;
@@ -351,10 +372,16 @@ static struct err *put_modified(struct dumper *d, const struct change *change,
         TRY(noderev_get(&node.before, d->fs, &now->pred, d->scratch));
         return put_node(d, &node);
     }
+    /* A filter may hide the copy that brought it: then there is nothing to compare with, and the
+     * stream cannot say what the node was. */
     struct str cmp_path;
     revnum cmp_rev;
+    struct tree tree;
+    struct node before;
     compare_place(&cmp_path, &cmp_rev, d, d->top, change->path);
-    TRY(find_at(&node.before, d, cmp_rev, cmp_path));
+    TRY(tree_of_rev(&tree, d->fs, cmp_rev));
+    TRY(tree_node(&before, &tree, cmp_path, d->scratch));
+    node.before = before.noderev;
     return put_node(d, &node);
 }
 

@@ -234,6 +234,30 @@ static struct err *push_whole_file(struct replay *r, struct str path, const stru
     return NULL;
 }
 
+static struct err *push_brought_along(struct replay *r, struct str path,
+                                      const struct tree *source_tree, const struct node *source);
+
+/* What ENTRY of SOURCE is now, a folder at PATH, has in it: of another copy if CHANGE replaced it
+ * by one. */
+static struct err *push_brought_along_below(struct replay *r, struct str path,
+                                            const struct change *change,
+                                            const struct tree *source_tree,
+                                            const struct node *source,
+                                            const struct dirent_fs *entry)
+{
+    struct tree copied_tree;
+    struct node child;
+    if (change && change->action == CHANGE_REPLACE && change->copyfrom_rev != REV_NONE) {
+        TRY(tree_of_rev(&copied_tree, r->fs, change->copyfrom_rev));
+        TRY(tree_node(&child, &copied_tree, change->copyfrom_path, r->step));
+        return push_brought_along(r, path, &copied_tree, &child);
+    }
+    if (entry->kind != NODE_DIR)
+        return NULL;
+    TRY(tree_child(&child, source_tree, source, entry, r->step));
+    return push_brought_along(r, path, source_tree, &child);
+}
+
 /* The entries of SOURCE, as they are now below PATH, which is the topmost open folder. */
 static struct err *push_brought_along(struct replay *r, struct str path,
                                       const struct tree *source_tree, const struct node *source)
@@ -244,7 +268,7 @@ static struct err *push_brought_along(struct replay *r, struct str path,
     for (size_t i = 0; i < n; i++) {
         struct str child_path = path_join(path, list[i].name, r->step);
         const struct change *change = map_remove(r->pending, child_path);
-        struct node child, child_source;
+        struct node child;
         bool found = false;
         if (!(change && change->action == CHANGE_DELETE) && may_read(r, child_path))
             TRY(tree_find(&child, &found, &r->params.tree, child_path, r->step));
@@ -257,10 +281,7 @@ static struct err *push_brought_along(struct replay *r, struct str path,
         uint64_t number = push_open(r, true, true, child_path, (struct str){0}, REV_NONE);
         TRY(push_props(r, true, number, &child, NULL, NULL));
         open_dir(r, child_path, number, (struct str){0}, REV_NONE);
-        if (list[i].kind == NODE_DIR) {
-            TRY(tree_child(&child_source, source_tree, source, &list[i], r->step));
-            TRY(push_brought_along(r, child_path, source_tree, &child_source));
-        }
+        TRY(push_brought_along_below(r, child_path, change, source_tree, source, &list[i]));
         close_dir(r);
     }
     return NULL;
@@ -290,18 +311,19 @@ static struct err *push_added(struct replay *r, const struct change *change,
     struct str copy_path = copied ? change->copyfrom_path : (struct str){0};
     uint64_t number = push_open(r, is_dir, true, change->path, copy_path,
                                 copied ? change->copyfrom_rev : REV_NONE);
+    if (is_dir)
+        open_dir(r, change->path, number, copy_path, copied ? change->copyfrom_rev : REV_NONE);
+    if (is_dir && has_source && !copied) {
+        /* Subversion says the folder's own properties twice; mirrors of two servers are compared.
+         */
+        TRY(push_props(r, true, number, node, NULL, NULL));
+        TRY(push_brought_along(r, change->path, &source_tree, &source));
+    }
     if (change->props_changed || (!copied && (has_source || r->params.send_deltas)))
         TRY(push_changed_props(r, is_dir, number, node, copied ? &source_tree : NULL,
                                copied ? &source : NULL));
-    if (is_dir) {
-        open_dir(r, change->path, number, copy_path, copied ? change->copyfrom_rev : REV_NONE);
-        if (copied || !has_source)
-            return NULL;
-        TRY(push_brought_along(r, change->path, &source_tree, &source));
-        /* Subversion says the folder's own properties twice; mirrors of two servers are compared.
-         */
-        return push_props(r, true, number, node, NULL, NULL);
-    }
+    if (is_dir)
+        return NULL;
     if (!copied || change->text_changed)
         TRY(push_text(r, number, node, copied ? &source_tree : NULL, copied ? &source : NULL,
                       r->params.send_deltas));
@@ -337,6 +359,22 @@ static struct err *push_modified(struct replay *r, const struct change *change,
     return NULL;
 }
 
+/* What a copy did not bring, since its source is hidden, the receiver does not have. */
+static bool is_there(const struct replay *r, struct str path)
+{
+    const struct open_dir *dir = r->top;
+    return !dir->source_path.p ||
+           may_read(r, path_join(dir->source_path, path_basename(path), r->step));
+}
+
+static void push_delete(struct replay *r, struct str path)
+{
+    struct edit_event event = edit_event_make(EDIT_DELETE);
+    event.parent = r->top->number;
+    event.path = relative(path);
+    edit_queue_push(&r->queue, event);
+}
+
 static struct err *push_change(struct replay *r, const struct change *change)
 {
     struct node node;
@@ -344,12 +382,9 @@ static struct err *push_change(struct replay *r, const struct change *change)
         open_root(r);
     else
         go_to_parent(r, change->path);
-    if (change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE) {
-        struct edit_event event = edit_event_make(EDIT_DELETE);
-        event.parent = r->top->number;
-        event.path = relative(change->path);
-        edit_queue_push(&r->queue, event);
-    }
+    if ((change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE) &&
+        is_there(r, change->path))
+        push_delete(r, change->path);
     if (change->action == CHANGE_DELETE)
         return NULL;
     TRY(tree_node(&node, &r->params.tree, change->path, r->step));
@@ -362,8 +397,12 @@ static struct err *push_change(struct replay *r, const struct change *change)
 static struct err *step(struct replay *r)
 {
     if (r->next < r->change_count) {
-        const struct change *change = map_remove(r->pending, r->changes[r->next++]->path);
-        return change ? push_change(r, change) : NULL;
+        struct str path = r->changes[r->next++]->path;
+        const struct change *change = map_remove(r->pending, path);
+        if (change)
+            return push_change(r, change);
+        go_to_parent(r, path); /* svnserve says that, too, of what a copy has brought along */
+        return NULL;
     }
     while (r->top)
         close_dir(r);

@@ -95,6 +95,9 @@ COMMANDS = {
     "a number that is too large": b"( rev-proplist ( 99999999999999999999 ) ) ( get-latest-rev ( ) ) ",
     "a revision that is no signed number": b"( rev-proplist ( 18446744073709551615 ) ) ( get-latest-rev ( ) ) ",
     "an empty commit": COMMIT + ROOT + END,
+    "a commit whose digests are not known": COMMIT + ROOT + b"( open-file ( 12:trunk/README 1:r 1:t ( ) ) ) "
+    b"( apply-textdelta ( 1:t ( 32:" + b"0" * 32 + b" ) ) ) " + b"( textdelta-chunk ( 1:t 13:SVN\0\0\0\3\1\3\x83abc ) ) ( textdelta-end ( 1:t ) ) "
+    b"( close-file ( 1:t ( 32:" + b"0" * 32 + b" ) ) ) " + ABORT,
     "a commit that is given up": COMMIT + ROOT + ABORT + b"( get-latest-rev ( ) ) ",
     "a commit of a property of a root that is out of date": COMMIT + b"( open-root ( ( 1 ) 1:r ) ) ( change-dir-prop ( 1:r 1:p ( 1:v ) ) ) " + ABORT,
     "a commit of a property of a root that it changed before": COMMIT + b"( open-root ( ( 1 ) 1:r ) ) ( add-dir ( 3:one 1:r 1:d ( ) ) ) "
