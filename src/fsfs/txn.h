@@ -95,6 +95,7 @@ struct err *txn_delta_begin(struct txn_text **out, struct txn *txn, struct str p
                             const uint8_t *base_md5);
 struct err *txn_delta_write(struct txn_text *text,
                             struct str svndiff_bytes); /* txn_text_end ends it too */
+struct err *txn_delta_end(struct txn_text *text); /* no more bytes come: is the document whole? */
 
 /* The changed paths, folded and sorted by path. */
 struct err *txn_changes(struct changes **out, struct txn *txn); /* one reference */

@@ -760,7 +760,7 @@ static struct err *view_take(struct str *out, struct txn_text *text, uint64_t of
         buf_reserve(&text->view, step);
         TRY(reader_full(text->source, text->view.p, step, &got));
         if (got < step)
-            return err_make(E_SVNDIFF_CORRUPT_WINDOW,
+            return err_make(E_INCOMPLETE_DATA,
                             "Delta for '%.*s' reads behind the end of its source", STR(text->path));
         text->source_at += got;
     }
@@ -770,11 +770,16 @@ static struct err *view_take(struct str *out, struct txn_text *text, uint64_t of
         text->view.n -= more - got;
         text->source_at += got;
         if (got < more)
-            return err_make(E_SVNDIFF_CORRUPT_WINDOW,
+            return err_make(E_INCOMPLETE_DATA,
                             "Delta for '%.*s' reads behind the end of its source", STR(text->path));
     }
     *out = str_make(text->view.p, n);
     return NULL;
+}
+
+struct err *txn_delta_end(struct txn_text *text)
+{
+    return svndiff_decoder_end(text->decoder);
 }
 
 struct err *txn_delta_write(struct txn_text *text, struct str svndiff_bytes)

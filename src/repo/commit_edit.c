@@ -6,6 +6,7 @@
 #include "fsfs/locks.h"
 #include "fsfs/revprops.h"
 #include "repo/hooks.h"
+#include "repo/mergeinfo.h"
 #include "repo/prop_change.h"
 #include "repo/tree.h"
 #include <stdlib.h>
@@ -173,7 +174,8 @@ static struct err *on_delete(struct commit_edit *ce, const struct edit_event *ev
     return txn_delete(ce->txn, path);
 }
 
-/* Everything that is copied must be readable; a folder is one whatever the client adds it as. */
+/* Everything that is copied must be there and readable; a folder is one whatever the client adds it
+ * as. */
 static struct err *need_source(struct commit_edit *ce, const struct edit_event *event)
 {
     struct tree tree;
@@ -182,7 +184,8 @@ static struct err *need_source(struct commit_edit *ce, const struct edit_event *
     TRY(tree_of_rev(&tree, ce->repo->fs, event->copy_rev));
     TRY(tree_find(&source, &found, &tree, event->copy_path, ce->scratch));
     bool is_dir = found && source.noderev->kind == NODE_DIR;
-    return need_right(ce, event->copy_path, ACCESS_READ, is_dir || event->kind == EDIT_ADD_DIR);
+    TRY(need_right(ce, event->copy_path, ACCESS_READ, is_dir || event->kind == EDIT_ADD_DIR));
+    return found ? NULL : tree_node(&source, &tree, event->copy_path, ce->scratch);
 }
 
 static struct err *add_copy(struct commit_edit *ce, const struct edit_event *event, struct str path,
@@ -222,6 +225,15 @@ static struct err *on_add(struct commit_edit *ce, const struct edit_event *event
     return add_node(ce, event->node, path, REV_NONE, copied || parent->was_copied);
 }
 
+/* Why PATH is not in the transaction. */
+static struct err *missing(struct commit_edit *ce, struct str path)
+{
+    struct tree tree;
+    struct node node;
+    tree_of_txn(&tree, ce->txn);
+    return tree_node(&node, &tree, path, ce->scratch);
+}
+
 static struct err *on_open(struct commit_edit *ce, const struct edit_event *event)
 {
     struct str path = full_path(ce, event->path);
@@ -236,8 +248,7 @@ static struct err *on_open(struct commit_edit *ce, const struct edit_event *even
     } else {
         TRY(need_right(ce, path, ACCESS_READ, false));
         if (kind == NODE_NONE)
-            return err_make(E_FS_NOT_FOUND, "File not found: transaction '%s', path '%.*s'",
-                            ce->txn_name, STR(path));
+            return missing(ce, path);
         TRY(check_base(ce, event->rev));
         if (created != REV_NONE && event->rev != REV_NONE && event->rev < created)
             return out_of_date(path, NODE_FILE);
@@ -294,6 +305,16 @@ static struct err *on_open_root(struct commit_edit *ce, const struct edit_event 
     return add_node(ce, event->node, ce->params.base_path, event->rev, false);
 }
 
+/* What no client could parse stands in the way of every merge. */
+static struct err *check_mergeinfo(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct mergeinfo parsed;
+    if (!event->value.p || !str_eq(event->name, S("svn:mergeinfo")))
+        return NULL;
+    return err_wrap(mergeinfo_parse(&parsed, event->value, ce->scratch), 0,
+                    "Invalid svn:mergeinfo value");
+}
+
 static struct err *on_prop(struct commit_edit *ce, const struct edit_event *event)
 {
     struct edit_node *node;
@@ -303,6 +324,7 @@ static struct err *on_prop(struct commit_edit *ce, const struct edit_event *even
     if (event->kind == EDIT_DIR_PROP)
         TRY(check_current(ce, node->path, node->base_rev));
     TRY(prop_check(event->name, value));
+    TRY(check_mergeinfo(ce, event));
     TRY(need_lock(ce, node->path, false));
     return txn_set_prop(ce->txn, node->path, event->name, value);
 }
@@ -348,6 +370,14 @@ static struct err *on_text_chunk(struct commit_edit *ce, const struct edit_event
         return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' is sent text out of turn",
                         STR(node->path));
     return txn_delta_write(node->text, event->text);
+}
+
+/* The text is complete; close-file says what it must be. */
+static struct err *on_text_end(struct commit_edit *ce, const struct edit_event *event)
+{
+    struct edit_node *node;
+    TRY(need_node(&node, ce, event->node));
+    return node->text ? txn_delta_end(node->text) : NULL;
 }
 
 /* The client says what the file must be now, whether it sent a text or not. */
@@ -411,7 +441,8 @@ static struct err *dispatch(struct commit_edit *ce, const struct edit_event *eve
     case EDIT_CLOSE_DIR:
         close_node(ce, event->node);
         return NULL;
-    case EDIT_TEXT_END:   /* the text is complete; close-file says what it must be */
+    case EDIT_TEXT_END:
+        return on_text_end(ce, event);
     case EDIT_TARGET_REV: /* mirrors pass it on; which revision it becomes is not theirs to say */
     case EDIT_ABSENT_DIR: /* and what they could not see is not to be changed */
     case EDIT_ABSENT_FILE:

@@ -29,7 +29,7 @@ struct err *node_location_before(bool *found, revnum *appeared_rev, struct str *
                                  struct arena *arena);
 
 /* The path that PATH@PEG had in each of REVS (n of them): out[i].p NULL where it did not exist.
- * Revisions in any order, also younger than PEG. */
+ * Revisions in any order, also younger than PEG; what is asked for twice is answered once. */
 struct err *history_locations(struct str *out, struct fsfs *fs, struct str path, revnum peg,
                               const revnum *revs, size_t n, const struct access *access,
                               struct arena *arena);

@@ -21,15 +21,12 @@ static const struct {
     {{"infinity", 8}, DEPTH_INFINITY},
 };
 
-bool depth_parse(enum depth *out, struct str word)
+enum depth depth_parse(struct str word)
 {
-    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
-        if (str_eq(depths[i].word, word)) {
-            *out = depths[i].depth;
-            return true;
-        }
-    }
-    return false;
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++)
+        if (str_eq(depths[i].word, word))
+            return depths[i].depth;
+    return DEPTH_UNKNOWN;
 }
 
 struct str depth_word(enum depth depth)

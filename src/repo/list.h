@@ -15,7 +15,7 @@ enum depth {
     DEPTH_IMMEDIATES,
     DEPTH_INFINITY
 };
-bool depth_parse(enum depth *out, struct str word);
+enum depth depth_parse(struct str word); /* DEPTH_UNKNOWN for words that are none */
 struct str depth_word(enum depth depth);
 
 enum {

@@ -118,7 +118,11 @@ struct err *history_locations(struct str *out, struct fsfs *fs, struct str path,
         out[i] = (struct str){0};
     }
     qsort(wanted, n, sizeof *wanted, youngest_first);
-    struct trace t = {fs, wanted, wanted + n, arena_str(arena, path), peg, out, arena};
+    size_t unique = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!unique || wanted[i].rev != wanted[unique - 1].rev)
+            wanted[unique++] = wanted[i];
+    struct trace t = {fs, wanted, wanted + unique, arena_str(arena, path), peg, out, arena};
     for (bool leads = false; t.next < t.end && t.next->rev > peg; t.next++) {
         TRY(leads_to_peg(&leads, fs, path, peg, t.next->rev));
         if (leads) {

@@ -72,12 +72,20 @@ static struct err *check_token(struct str token)
     return NULL;
 }
 
+static bool is_xml_text(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r')
+            return false;
+    }
+    return utf8_is_valid(text);
+}
+
 /* What can be asked and run before the write lease is taken: hooks may be slow. */
 static struct err *prepare(const struct lock_call *call, struct lock_request *request)
 {
     struct str token = request->token;
-    if (call->comment.n && !utf8_is_valid(call->comment))
-        return err_make(E_XML_UNESCAPABLE_DATA, "Lock comment contains illegal characters");
     TRY(hook_pre_lock(&token, call->repo, request->path, call->user, call->comment, call->steal,
                       call->arena));
     if (token.n) {
@@ -140,6 +148,8 @@ struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n
     struct lock_call call = {repo, user, comment, is_dav_comment, steal, expires_us, arena};
     if (!user.n)
         return err_make(E_FS_NO_USER, "Cannot lock path without a username");
+    if (!is_xml_text(comment)) /* clients put it into XML */
+        return err_make(E_XML_UNESCAPABLE_DATA, "Lock comment contains illegal characters");
     for (size_t i = 0; i < n; i++)
         requests[i].err = prepare(&call, &requests[i]);
     struct err *err = under_lease(&call, requests, n, take_one);

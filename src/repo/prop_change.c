@@ -12,9 +12,20 @@ static bool is_regular(struct str name)
     return !str_starts(name, S("svn:wc:")) && !str_starts(name, S("svn:entry:"));
 }
 
+/* What every client can show and ask for again. */
+static bool is_storable(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if ((unsigned char)name.p[i] < 0x20 || name.p[i] == 0x7f)
+            return false;
+    return name.n && utf8_is_valid(name);
+}
+
 struct err *prop_check(struct str name, const struct str *value)
 {
     int64_t us;
+    if (value && !is_storable(name)) /* what is there may go */
+        return err_make(E_REPOS_BAD_ARGS, "'%.*s' is not a valid property name", STR(name));
     if (!is_regular(name))
         return err_make(
             E_REPOS_BAD_ARGS,

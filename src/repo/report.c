@@ -71,7 +71,7 @@ static struct err *add(struct report *r, struct str path, struct report_place sa
     return NULL;
 }
 
-static struct err *check_said(struct report *r, struct str path, revnum rev, enum depth depth)
+static struct err *check_said(struct report *r, struct str path, enum depth depth)
 {
     if (!r->root.reported && path.n)
         return err_make(E_REPOS_BAD_REVISION_REPORT,
@@ -79,13 +79,13 @@ static struct err *check_said(struct report *r, struct str path, revnum rev, enu
     if (depth == DEPTH_UNKNOWN)
         return err_make(E_REPOS_BAD_ARGS, "Unsupported report depth '%.*s'",
                         STR(depth_word(depth)));
-    return rev == REV_NONE ? NULL : fsfs_check_revision(r->fs, rev);
+    return NULL;
 }
 
 struct err *report_set_path(struct report *r, struct str path, revnum rev, bool start_empty,
                             struct str lock_token, enum depth depth)
 {
-    TRY(check_said(r, path, rev, depth));
+    TRY(check_said(r, path, depth));
     return add(
         r, path,
         (struct report_place){
@@ -95,7 +95,7 @@ struct err *report_set_path(struct report *r, struct str path, revnum rev, bool 
 struct err *report_link_path(struct report *r, struct str path, struct str link_path, revnum rev,
                              bool start_empty, struct str lock_token, enum depth depth)
 {
-    TRY(check_said(r, path, rev, depth));
+    TRY(check_said(r, path, depth));
     if (depth == DEPTH_EXCLUDE)
         return err_make(E_REPOS_BAD_ARGS, "Depth 'exclude' not supported for link");
     return add(r, path,
@@ -108,7 +108,7 @@ struct err *report_link_path(struct report *r, struct str path, struct str link_
 
 struct err *report_delete_path(struct report *r, struct str path)
 {
-    TRY(check_said(r, path, REV_NONE, DEPTH_INFINITY));
+    TRY(check_said(r, path, DEPTH_INFINITY));
     return add(r, path, (struct report_place){.rev = REV_NONE, .depth = DEPTH_INFINITY});
 }
 

@@ -604,9 +604,6 @@ static struct err *first_pair(struct pair *at, struct report_edit *r)
         .wc_depth = root->depth,
         .requested = params->depth,
     };
-    if (r->report->base_rev == REV_NONE)
-        return err_make(E_REPOS_BAD_REVISION_REPORT,
-                        "The report has no revision for its top level");
     TRY(lookup(&at->s, r, at->s_rev, at->s_path));
     TRY(lookup(&at->t, r, params->rev, at->t_path));
     /* Also the folder that holds the target: else what is sent would tell what it holds. */
@@ -664,7 +661,7 @@ struct err *report_finish(struct edit_source **out, struct report *report)
     r->step_empty = arena_mark(r->step);
     r->view = revprop_view_new(r->fs, r->stack);
     struct err *err = NULL;
-    if (!report->root.reported)
+    if (!report->root.reported || report->base_rev == REV_NONE)
         err = err_make(E_REPOS_BAD_REVISION_REPORT, "Invalid report for top level of working copy");
     else if (report->root_again && !r->params->target.n)
         err = err_make(E_REPOS_BAD_REVISION_REPORT, "Two top-level reports with no target");

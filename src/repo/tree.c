@@ -66,8 +66,11 @@ static struct err *check_parents(const struct tree *tree, struct str path, struc
             struct err *cause =
                 err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in filesystem '%s'",
                          STR(parent), tree->fs->uuid);
-            if (tree->txn)
-                return cause;
+            if (tree->txn) {
+                struct str name = txn_name(tree->txn);
+                return err_wrap(cause, 0, "Failure opening '%.*s' in transaction '%.*s'",
+                                STR(parent), STR(name));
+            }
             return err_wrap(cause, 0, "Failure opening '%.*s' in revision %lld", STR(parent),
                             (long long)tree->rev);
         }

@@ -141,6 +141,9 @@ struct err *cmd_commit(struct session *s, struct wire_args *args)
     int ended;
     TRY(take_call(&call, s, args));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), call.lock_count > 0));
+    for (size_t i = 0; i < call.lock_count; i++)
+        if (!auth_allows(s, ACCESS_LEVEL_WRITE, call.locks[i].path, true))
+            return err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
     call.params.user = s->user;
     call.params.access = s->access;
     TRY(commit_edit_begin(&ce, s->repo, &call.params));

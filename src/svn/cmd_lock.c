@@ -13,7 +13,7 @@ static struct err *send_lock_fields(struct conn *conn, const struct lock *lock)
     TRY(wire_str(conn, lock->path));
     TRY(wire_str(conn, lock->token));
     TRY(wire_str(conn, lock->owner));
-    TRY(wire_opt_str(conn, lock->comment.n ? lock->comment : (struct str){0}));
+    TRY(wire_opt_str(conn, lock->comment));
     TRY(wire_str(conn, str_make(created, DATE_LONG_SIZE)));
     if (lock->expires_us)
         date_format(expires, lock->expires_us);
@@ -237,9 +237,9 @@ struct err *cmd_get_locks(struct session *s, struct wire_args *args)
     }
     struct lock *locks;
     size_t n;
-    enum depth depth;
     TRY(wire_args_check(args));
-    if (!depth_parse(&depth, word) || depth == DEPTH_UNKNOWN || depth == DEPTH_EXCLUDE)
+    enum depth depth = depth_parse(word);
+    if (depth == DEPTH_UNKNOWN || depth == DEPTH_EXCLUDE)
         return err_make(E_INCORRECT_PARAMS, "Invalid 'depth' specified in get-locks request");
     TRY(session_path(&path, s, relative));
     TRY(auth_trivial(s));

@@ -111,11 +111,14 @@ struct get {
 static struct err *take_get(struct get *get, const char *command, bool has_fields,
                             struct session *s, struct wire_args *args)
 {
+    const int of_revision = DIRENT_CREATED_REV | DIRENT_TIME | DIRENT_AUTHOR;
     struct str relative = wire_take_str(args);
     get->rev = wire_take_opt_rev(args);
     get->want_props = wire_take_bool(args);
     get->want_content = wire_take_bool(args);
     get->fields = has_fields ? take_dirent_fields(args) : 0;
+    if (get->fields & of_revision) /* one of them brings the others */
+        get->fields |= of_revision;
     get->want_iprops = wire_take_bool_tail(args, false);
     TRY(wire_args_check(args));
     TRY(session_path(&get->path, s, relative));
@@ -317,9 +320,7 @@ struct err *cmd_list(struct session *s, struct wire_args *args)
     bool any = wire_args_end(args);
     struct str *patterns = wire_take_strs(&pattern_count, args, s->request);
     TRY(wire_args_check(args));
-    enum depth depth;
-    if (!depth_parse(&depth, word))
-        depth = DEPTH_INFINITY;
+    enum depth depth = depth_parse(word);
     TRY(session_path(&path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     TRY(session_rev(&rev, s));
@@ -329,6 +330,9 @@ struct err *cmd_list(struct session *s, struct wire_args *args)
     struct tree tree;
     struct list_cursor *cursor;
     TRY(tree_of_rev(&tree, s->fs, rev));
+    if (depth == DEPTH_UNKNOWN || depth == DEPTH_EXCLUDE)
+        return finish_stream(
+            s, err_make(E_REPOS_BAD_ARGS, "Invalid depth '%.*s' in list", STR(depth_word(depth))));
     struct err *err = list_open(&cursor, &tree, path, depth, any ? NULL : patterns, pattern_count,
                                 fields, s->read_access);
     if (!err) {
@@ -353,17 +357,11 @@ struct err *cmd_get_iprops(struct session *s, struct wire_args *args)
     return wire_end_success(s->conn);
 }
 
-static bool take_inherit(enum mergeinfo_inherit *out, struct str word)
+static enum mergeinfo_inherit inherit_of(struct str word)
 {
-    if (str_eq(word, S("explicit")))
-        *out = MERGEINFO_EXPLICIT;
-    else if (str_eq(word, S("inherited")))
-        *out = MERGEINFO_INHERITED;
-    else if (str_eq(word, S("nearest-ancestor")))
-        *out = MERGEINFO_NEAREST_ANCESTOR;
-    else
-        return false;
-    return true;
+    if (str_eq(word, S("inherited")))
+        return MERGEINFO_INHERITED;
+    return str_eq(word, S("nearest-ancestor")) ? MERGEINFO_NEAREST_ANCESTOR : MERGEINFO_EXPLICIT;
 }
 
 struct err *cmd_get_mergeinfo(struct session *s, struct wire_args *args)
@@ -374,9 +372,7 @@ struct err *cmd_get_mergeinfo(struct session *s, struct wire_args *args)
     struct str word = wire_take_word(args);
     bool descendants = wire_take_bool(args);
     TRY(wire_args_check(args));
-    enum mergeinfo_inherit inherit;
-    if (!take_inherit(&inherit, word))
-        return err_make(E_INCORRECT_PARAMS, "Unknown mergeinfo inheritance '%.*s'", STR(word));
+    enum mergeinfo_inherit inherit = inherit_of(word);
     for (size_t i = 0; i < n; i++)
         TRY(session_path(&paths[i], s, paths[i]));
     TRY(auth_trivial(s));

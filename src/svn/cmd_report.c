@@ -6,6 +6,16 @@
 #include "svn/edit_drive.h"
 #include "svn/session_int.h"
 
+/* *PATH in its canonical form. */
+static struct err *relative_path(struct str *path, const struct session *s)
+{
+    struct str clean = path_canonicalize(*path, s->request);
+    if (!path_is_canonical(clean) || str_find(clean, '\0') != SIZE_MAX)
+        return err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(*path));
+    *path = str_skip(clean, 1);
+    return NULL;
+}
+
 /* One report command into REPORT. *ENDED: finish-report (1) or abort-report (2). */
 static struct err *take_report_command(int *ended, struct report *report, struct session *s,
                                        struct str command, struct wire_args *args)
@@ -17,11 +27,9 @@ static struct err *take_report_command(int *ended, struct report *report, struct
     }
     bool is_link = str_eq(command, S("link-path"));
     if (!is_link && !str_eq(command, S("set-path")) && !str_eq(command, S("delete-path")))
-        return err_make(E_RA_SVN_UNKNOWN_CMD, "Unknown command '%.*s'", STR(command));
+        return err_make(E_RA_SVN_UNKNOWN_CMD, "Unknown editor command '%.*s'", STR(command));
     struct str path = wire_take_str(args);
-    if (!args->malformed && !path_is_relative(path))
-        return err_make(E_RA_SVN_MALFORMED_DATA, "Path '%.*s' in a report is not relative",
-                        STR(path));
+    TRY(relative_path(&path, s));
     if (command.p[0] == 'd') {
         TRY(wire_args_check(args));
         return report_delete_path(report, path);
@@ -34,9 +42,7 @@ static struct err *take_report_command(int *ended, struct report *report, struct
         token = wire_take_opt_str(args);
     word = wire_take_word_tail(args);
     TRY(wire_args_check(args));
-    enum depth depth = DEPTH_INFINITY;
-    if (word.p && !depth_parse(&depth, word))
-        return err_make(E_RA_SVN_MALFORMED_DATA, "Unknown depth '%.*s' in a report", STR(word));
+    enum depth depth = word.p ? depth_parse(word) : DEPTH_INFINITY;
     if (!is_link)
         return report_set_path(report, path, rev, start_empty, token, depth);
     struct str link_path;
@@ -87,6 +93,11 @@ static struct err *read_report(bool *aborted, struct err **held, struct report_s
         }
         arena_rewind(s->request, mark);
         conn_keep_charge(s->conn, report_memory(report));
+        if (err && err->code == E_RA_SVN_UNKNOWN_CMD) { /* answered at once; the report goes on */
+            struct err *sent = wire_failure(s->conn, err);
+            err_free(err);
+            err = sent;
+        }
         if (is_fatal(err)) {
             err_free(*held);
             return err;
@@ -106,6 +117,8 @@ static struct err *read_report(bool *aborted, struct err **held, struct report_s
 static struct err *serve_report(struct report_shape *shape, struct session *s,
                                 const struct report_params *params)
 {
+    if (params->depth == DEPTH_EXCLUDE)
+        return err_make(E_REPOS_BAD_ARGS, "Request depth 'exclude' not supported");
     struct report *report = report_new(s->fs, params);
     struct err *held;
     bool aborted = false;
@@ -116,8 +129,7 @@ static struct err *serve_report(struct report_shape *shape, struct session *s,
     }
     if (aborted) {
         report_free(report);
-        err_free(held);
-        return wire_success_empty(s->conn);
+        return held ? held : wire_success_empty(s->conn);
     }
     err = auth_trivial(s);
     if (err || held) {
@@ -131,21 +143,19 @@ static struct err *serve_report(struct report_shape *shape, struct session *s,
     return edit_drive(s, source, true);
 }
 
-/* Old clients say only whether to recurse. */
-static struct err *take_depth(enum depth *depth, struct wire_args *args, bool recurse)
+/* Old clients say only whether to recurse; if not, they mean SHALLOW. */
+static enum depth take_depth(struct wire_args *args, bool recurse, enum depth shallow)
 {
     struct str word = wire_take_word_tail(args);
-    *depth = recurse ? DEPTH_INFINITY : DEPTH_FILES;
-    if (word.p && !depth_parse(depth, word))
-        return err_make(E_RA_SVN_MALFORMED_DATA, "Unknown depth '%.*s'", STR(word));
-    return NULL;
+    return word.p ? depth_parse(word) : recurse ? DEPTH_INFINITY : shallow;
 }
 
-static struct err *check_target(struct str target)
+static struct err *take_target(struct str *target, const struct session *s)
 {
-    if (target.n && (str_find(target, '/') != SIZE_MAX || !path_is_relative(target)))
+    TRY(relative_path(target, s));
+    if (str_find(*target, '/') != SIZE_MAX)
         return err_make(E_FS_NOT_SINGLE_PATH_COMPONENT,
-                        "Target '%.*s' is not one entry of a directory", STR(target));
+                        "Target '%.*s' is not one entry of a directory", STR(*target));
     return NULL;
 }
 
@@ -164,11 +174,11 @@ struct err *cmd_update(struct session *s, struct wire_args *args)
     params.target = wire_take_str(args);
     bool recurse = wire_take_bool(args);
     bool has_depth = !wire_args_end(args);
-    TRY(take_depth(&params.depth, args, recurse));
+    params.depth = take_depth(args, recurse, DEPTH_FILES);
     params.send_copyfrom = has_depth && wire_take_bool(args);
     params.ignore_ancestry = wire_take_bool_tail(args, false);
     TRY(wire_args_check(args));
-    TRY(check_target(params.target));
+    TRY(take_target(&params.target, s));
     struct str path = path_join(s->path, params.target, s->request);
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     TRY(session_rev(&params.rev, s));
@@ -192,12 +202,12 @@ struct err *cmd_switch(struct session *s, struct wire_args *args)
     params.target = wire_take_str(args);
     bool recurse = wire_take_bool(args);
     struct str url = wire_take_str(args);
-    TRY(take_depth(&params.depth, args, recurse));
+    params.depth = take_depth(args, recurse, DEPTH_FILES);
     bool has_both = !wire_args_end(args);
     params.send_copyfrom = has_both && wire_take_bool(args);
     params.ignore_ancestry = has_both ? wire_take_bool(args) : true;
     TRY(wire_args_check(args));
-    TRY(check_target(params.target));
+    TRY(take_target(&params.target, s));
     TRY(auth_trivial(s));
     TRY(session_rev(&params.rev, s));
     TRY(session_url_path(&params.switch_path, s, url));
@@ -216,9 +226,9 @@ struct err *cmd_status(struct session *s, struct wire_args *args)
     params.target = wire_take_str(args);
     bool recurse = wire_take_bool(args);
     params.rev = wire_args_end(args) ? REV_NONE : wire_take_opt_rev(args);
-    TRY(take_depth(&params.depth, args, recurse));
+    params.depth = take_depth(args, recurse, DEPTH_EMPTY);
     TRY(wire_args_check(args));
-    TRY(check_target(params.target));
+    TRY(take_target(&params.target, s));
     TRY(auth_trivial(s));
     TRY(session_rev(&params.rev, s));
     fill_params(&params, s);
@@ -238,9 +248,9 @@ struct err *cmd_diff(struct session *s, struct wire_args *args)
     params.ignore_ancestry = wire_take_bool(args);
     struct str url = wire_take_str(args);
     params.text_deltas = wire_take_bool_tail(args, true);
-    TRY(take_depth(&params.depth, args, recurse));
+    params.depth = take_depth(args, recurse, DEPTH_FILES);
     TRY(wire_args_check(args));
-    TRY(check_target(params.target));
+    TRY(take_target(&params.target, s));
     TRY(auth_trivial(s));
     TRY(session_rev(&params.rev, s));
     TRY(session_url_path(&params.switch_path, s, url));

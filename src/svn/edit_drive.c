@@ -51,7 +51,9 @@ static struct err *send_events(bool *interrupted, struct session *s, struct edit
         TRY(source->next(&more, &event, source));
         if (!more)
             return NULL;
-        TRY(edit_encode(s->conn, &event));
+        bool absent = event.kind == EDIT_ABSENT_DIR || event.kind == EDIT_ABSENT_FILE;
+        if (!absent || s->caps & CAP_ABSENT_ENTRIES) /* older clients do not know what that is */
+            TRY(edit_encode(s->conn, &event));
         bool last = event.kind == EDIT_CLOSE_EDIT || event.kind == EDIT_FINISH_REPLAY;
         if (!last && sent % LOOK_EVERY == 0 && conn_input_pending(s->conn)) {
             *interrupted = true;

@@ -180,10 +180,11 @@ static struct err *decode_field(struct edit_event *event, struct str *opened, ch
     struct str text;
     switch (field) {
     case 'p':
-        event->path = wire_take_str(args);
+        text = wire_take_str(args);
+        event->path = str_skip(path_canonicalize(text, arena), 1);
         return path_is_relative(event->path)
                    ? NULL
-                   : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(event->path));
+                   : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(text));
     case 'P':
     case 'n':
         text = wire_take_str(args);

@@ -129,7 +129,6 @@ static struct err *read_list(struct wire_item *out, struct conn *conn, unsigned 
         return malformed();
     struct wire_item *items = NULL;
     size_t n = 0, cap = 0;
-    TRY(need_space(conn));
     for (;;) {
         char mark;
         TRY(take_mark(&mark, conn));

@@ -223,11 +223,9 @@ static struct err *answer_list(struct buf *out, const struct question *q, struct
     struct tree tree;
     struct list_cursor *cursor;
     struct dirent_info entry;
-    enum depth depth;
+    enum depth depth = depth_parse(q->word[3]);
     bool more;
     TRY(tree_of_rev(&tree, fs, number(q, 2)));
-    if (!depth_parse(&depth, q->word[3]))
-        return err_make(E_INCORRECT_PARAMS, "no depth");
     TRY(list_open(&cursor, &tree, q->word[1], depth, q->n > 4 ? &q->word[4] : NULL, q->n - 4,
                   DIRENT_ALL, access_now()));
     struct err *err;

@@ -11,12 +11,10 @@ static bool matches(const char *name, const char *pattern)
 
 static void depths_have_the_words_of_the_protocol(void **state)
 {
-    enum depth depth;
-    assert_true(depth_parse(&depth, S("immediates")));
-    assert_int_equal(depth, DEPTH_IMMEDIATES);
+    assert_int_equal(depth_parse(S("immediates")), DEPTH_IMMEDIATES);
     assert_str(depth_word(DEPTH_INFINITY), "infinity");
     assert_str(depth_word(DEPTH_UNKNOWN), "unknown");
-    assert_false(depth_parse(&depth, S("Files")));
+    assert_int_equal(depth_parse(S("Files")), DEPTH_UNKNOWN);
 }
 
 static void names_match_without_regard_to_case_and_accents(void **state)

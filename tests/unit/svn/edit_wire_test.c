@@ -136,7 +136,7 @@ static void a_copy_source_of_another_repository_is_refused(void **state)
 
 static void paths_that_lead_elsewhere_are_refused(void **state)
 {
-    static const char *const paths[] = {"2:..", "4:a/..", "6:../etc", "4:/abs", "1:.", "3:a//"};
+    static const char *const paths[] = {"2:..", "4:a/..", "6:../etc", "5:/../a"};
     struct edit_event event;
     open_root();
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {

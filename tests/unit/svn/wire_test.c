@@ -115,7 +115,7 @@ static void lists_nest_64_deep_at_most(void **state)
 
 static void every_item_ends_with_white_space(void **state)
 {
-    static const char *const bad[] = {"1)",  "3:abcd ", "word) ", "( )x", "(1 ) ", "1x ",
+    static const char *const bad[] = {"1)",  "3:abcd ", "word) ", "( )x", "( 1) ", "1x ",
                                       "-1 ", "+ ",      ") ",     "w_d ", "1.5 "};
     struct wire_item item;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
