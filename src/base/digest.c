@@ -76,7 +76,6 @@ void sha1_of(uint8_t out[SHA1_SIZE], struct str bytes)
     SHA1_Final(out, &ctx);
 }
 
-/* RFC 2104. */
 bool digest_is_unknown(const uint8_t *digest, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -85,6 +84,7 @@ bool digest_is_unknown(const uint8_t *digest, size_t n)
     return true;
 }
 
+/* RFC 2104. */
 void hmac_md5(uint8_t out[MD5_SIZE], struct str key, struct str message)
 {
     uint8_t inner[MD5_CBLOCK] = {0}, outer[MD5_CBLOCK];

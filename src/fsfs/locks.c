@@ -179,13 +179,6 @@ struct err *lock_get(struct lock *out, bool *found, struct fsfs *fs, struct str 
     return NULL;
 }
 
-struct err *locks_exist(bool *out, struct fsfs *fs)
-{
-    AUTO_BUF(bytes);
-    struct digest_name root = digest_of(S("/"));
-    return record_get(&bytes, out, fs->store, key_of(str_make(root.hex, DIGEST_DIGITS)));
-}
-
 struct walk {
     struct fsfs *fs;
     struct str top;

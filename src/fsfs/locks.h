@@ -13,9 +13,6 @@ struct lock {
     bool is_dav_comment;
 };
 
-/* False where there is no lock in the whole filesystem: one look, so that a commit need not look at
- * each of its paths. */
-struct err *locks_exist(bool *out, struct fsfs *fs);
 /* The lock on PATH; *FOUND false where there is none or it has expired. */
 struct err *lock_get(struct lock *out, bool *found, struct fsfs *fs, struct str path,
                      struct arena *arena);

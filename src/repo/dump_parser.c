@@ -139,7 +139,6 @@ const struct str *dump_record_get(const struct dump_record *record, const char *
     return NULL;
 }
 
-/* One byte stands between colon and value, by custom a blank. A NUL ends a value. */
 /* S up to its first NUL. */
 static struct str until_nul(struct str s)
 {
@@ -147,6 +146,7 @@ static struct str until_nul(struct str s)
     return nul == SIZE_MAX ? s : str_make(s.p, nul);
 }
 
+/* One byte stands between colon and value, by custom a blank. A NUL ends a value. */
 static struct err *split_header(struct dump_header *out, struct str line, struct arena *arena)
 {
     size_t colon = str_find(line, ':');

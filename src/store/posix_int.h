@@ -47,6 +47,7 @@ struct piece;
 struct staged {
     revnum first, last; /* REV_NONE where there are none */
     mode_t mode;        /* of their files */
+    mode_t head_mode;   /* of each `current` */
     struct piece *list; /* under temporary names; the descriptors of the first SYNC_FILES_MAX are
                            open while there are no more */
     size_t count, cap;

@@ -227,26 +227,25 @@ out:
     return err;
 }
 
-/* Wait 3; and wait 2 where placing stopped before it (FOLDERS). *DURABLE is HEAD then. What failed
- * to be written once is not asked for again: the second answer could be that all is well. */
-static struct err *make_durable(revnum *durable, bool unsafe, struct store *store, revnum head,
-                                const struct folders *folders)
+/* A wait failed, for the reason ERR (NULL: none did). What failed to be written once is not asked
+ * for again: the second answer could be that all is well. */
+static struct err *not_durable(struct err *err, const struct store *store, revnum head)
 {
-    struct err *err = NULL;
-    if (!unsafe && folders)
-        err = folders_sync(store, folders);
-    if (!unsafe && !err)
-        err = folder_sync(store, "");
-    if (!unsafe && !err) {
-        *durable = store->durable = head;
-        return NULL;
-    }
-    if (!err)
-        return err_make(E_FS_GENERAL,
-                        "Revision %lld is in '%s', but may not survive a failure of power",
-                        (long long)head, store->db);
     return err_wrap(err, 0, "Revision %lld is in '%s', but may not survive a failure of power",
                     (long long)head, store->db);
+}
+
+/* Wait 3; and wait 2 where placing stopped before it (FOLDERS). *DURABLE is HEAD then. */
+static struct err *make_durable(revnum *durable, struct store *store, revnum head,
+                                const struct folders *folders)
+{
+    struct err *err = folders ? folders_sync(store, folders) : NULL;
+    if (!err)
+        err = folder_sync(store, "");
+    if (err)
+        return not_durable(err, store, head);
+    *durable = store->durable = head;
+    return NULL;
 }
 
 /* The revisions from FIRST on, whose contents are safe. What was placed before a failure is made
@@ -267,8 +266,10 @@ static struct err *place_batch(revnum *durable, struct pieces *pieces, struct st
     pieces->count = 0;
     if (done == 0)
         return err;
-    return err_join(err, make_durable(durable, unsafe, store, first + (revnum)done - 1,
-                                      done < count ? folders : NULL));
+    revnum head = first + (revnum)done - 1;
+    if (unsafe)
+        return not_durable(err, store, head);
+    return err_join(err, make_durable(durable, store, head, done < count ? folders : NULL));
 }
 
 static struct err *publish_pieces(revnum *durable, struct pieces *pieces, struct store *store,
@@ -327,6 +328,7 @@ static struct err *staged_begin(struct store *store, revnum first)
     store->staged.first = first;
     store->staged.last = first - 1;
     store->staged.mode = mode_for_rev(store, first);
+    store->staged.head_mode = mode_of_head(store);
     return NULL;
 }
 
@@ -347,7 +349,7 @@ static struct err *stage_pieces(struct piece pieces[PIECES], struct store *store
         TRY(piece_park(body, store, temp));
         TRY(piece_own(body));
     }
-    return write_head(&pieces[PIECE_HEAD], store, one, mode_of_head(store));
+    return write_head(&pieces[PIECE_HEAD], store, one, store->staged.head_mode);
 }
 
 /* Descriptors are kept for the sync while there are few. */

@@ -54,7 +54,7 @@ both "parts of the tree" parts
 # ---- load -----------------------------------------------------------------------------------
 
 # target NAME [FORMAT]: an empty repository beside the other.
-target() { create svnadmin "${2:-8}" "$T/$SIDE/$1" && svnadmin setuuid "$T/$SIDE/$1" 11111111-2222-3333-4444-555555555555; }
+target() { twin "$T/$SIDE/$1" "${2:-}"; }
 unlocked() { svn propdel -q --revprop -r 0 svn:rdump-lock "$(beside "$1")"; } # a load that failed leaves its lock behind
 beside() { echo "${URL%/repos}/$1"; }
 holds() { svnadmin dump -q "$T/$SIDE/$1" | sed -E 's/^20[2-9][0-9]-[0-9T:.-]+Z$/NOW/' | md5sum; svnadmin verify -q "$T/$SIDE/$1"; }

@@ -11,8 +11,7 @@ WAITING=
 svnsync() { command svnsync --config-dir "$T/config" --non-interactive "$@"; }
 beside() { echo "${URL%/repos}/$1"; } # the URL of a repository beside the first
 
-# mirror NAME: an empty repository of a fixed name, for the two sides must have the same.
-mirror() { create svnadmin 8 "$T/$SIDE/$1" && svnadmin setuuid "$T/$SIDE/$1" 11111111-2222-3333-4444-555555555555; }
+mirror() { twin "$T/$SIDE/$1"; } # mirror NAME: an empty repository beside the source
 
 set_note() { printf %s "$3" >note && svnadmin setrevprop "$T/$SIDE/$1" -r 0 "$2" note; rm note; } # set_note MIRROR NAME VALUE
 

@@ -9,10 +9,7 @@ serve_both 8 --brief
 
 svnsync() { command svnsync --config-dir "$T/config" --non-interactive "$@"; }
 
-# mirror NAME [FORMAT]: an empty repository beside the source. What it is called is fixed: two sides must have the same.
-mirror() {
-    create svnadmin "${2:-8}" "$T/$SIDE/$1" && svnadmin setuuid "$T/$SIDE/$1" 11111111-2222-3333-4444-555555555555
-}
+mirror() { twin "$T/$SIDE/$1" "${2:-}"; } # mirror NAME [FORMAT]: an empty repository beside the source
 
 beside() { echo "${URL%/repos}/$1"; } # the URL of a mirror
 

@@ -97,6 +97,9 @@ create() { # create "COMMAND" FORMAT DIR [SHARD-SIZE]: COMMAND is svnadmin or "$
     allow_everything "$3"
 }
 
+# twin DIR [FORMAT]: an empty repository with the UUID that all twins have, for two sides to be compared.
+twin() { create svnadmin "${2:-8}" "$1" && svnadmin setuuid "$1" 3a5b2c1d-7e6f-4a8b-9c0d-1e2f3a4b5c6d; }
+
 shard_size() { sed -i "s/^layout sharded .*/layout sharded $2/" "$1/db/format"; }
 
 allow_everything() { # anonymous commits and revision property changes

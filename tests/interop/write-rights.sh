@@ -8,8 +8,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 for SIDE in stock varve; do
     mkdir "$T/$SIDE"
-    create svnadmin 8 "$T/$SIDE/repos"
-    svnadmin setuuid "$T/$SIDE/repos" 3a5b2c1d-7e6f-4a8b-9c0d-1e2f3a4b5c6d
+    twin "$T/$SIDE/repos"
     printf '[general]\nanon-access = write\npassword-db = passwd\nauthz-db = authz\nrealm = test\n' >"$T/$SIDE/repos/conf/svnserve.conf"
     printf '[users]\nu = secret\nv = secret\nw = secret\n' >"$T/$SIDE/repos/conf/passwd"
 done
