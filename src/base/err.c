@@ -87,6 +87,23 @@ _Bool err_has(const struct err *err, int code)
     return 0;
 }
 
+_Bool err_is_system(const struct err *err)
+{
+    enum { SYSTEM_CODES_END = 120000 };
+    return err->code < SYSTEM_CODES_END;
+}
+
+struct err *err_blame(struct err *cause, int code, const char *fmt, ...)
+{
+    if (!cause || err_is_system(cause))
+        return cause;
+    va_list args;
+    va_start(args, fmt);
+    struct err *err = err_new(code ? code : cause->code, cause, fmt, args);
+    va_end(args);
+    return err;
+}
+
 /* One line for one error; one write, so that lines of several threads do not mix. */
 static void print_line(const struct err *err, const char *prog, const char *kind, char letter)
 {

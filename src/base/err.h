@@ -43,6 +43,14 @@ void err_free(struct err *err);
 /* True if ERR or one of its causes has CODE. */
 _Bool err_has(const struct err *err, int code);
 
+/* True where ERR is a failure of the machine: its code is an errno value. */
+_Bool err_is_system(const struct err *err);
+
+/* err_wrap for a text that calls damaged what was read. A failure of the machine passes as it is:
+ * what could not be read may be sound. */
+struct err *err_blame(struct err *cause, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), warn_unused_result));
+
 /* Print the chain to stderr as the tools do: "PROG: E160004: text\n", one line per error. */
 void err_print(const struct err *err, const char *prog);
 

@@ -285,8 +285,8 @@ struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev,
     if (!changes) {
         struct err *err = read_list(&changes, fs, rev);
         if (err && err->code == E_FS_CORRUPT)
-            return err_wrap(err, E_FS_CORRUPT, "Corrupt changed paths of revision %lld",
-                            (long long)rev);
+            return err_blame(err, E_FS_CORRUPT, "Corrupt changed paths of revision %lld",
+                             (long long)rev);
         TRY(err);
         cache_put(key, &changes->shared);
         arena_keep(arena, &changes->shared);

@@ -453,7 +453,7 @@ struct err *l2p_place(struct item_place *out, struct fsfs *fs, struct body *body
             err_make(E_FS_INDEX_CORRUPTION, "Item index %llu of revision %lld lies behind the data",
                      (unsigned long long)item, (long long)rev);
     if (err && err->code == E_FS_INDEX_CORRUPTION)
-        return err_wrap(err, 0, "Index of '%.*s' is damaged", STR(body_name(body, arena)));
+        return err_blame(err, 0, "Index of '%.*s' is damaged", STR(body_name(body, arena)));
     return err;
 }
 
@@ -536,7 +536,7 @@ struct err *l2p_entries(struct l2p_entry **out, size_t *n, struct fsfs *fs, stru
     AUTO_BUF(entries);
     struct err *err = entries_read(&entries, fs, body, arena);
     if (err)
-        return err_wrap(err, 0, "Index of '%.*s' is damaged", STR(body_name(body, arena)));
+        return err_blame(err, 0, "Index of '%.*s' is damaged", STR(body_name(body, arena)));
     *n = entries.n / sizeof(struct l2p_entry);
     *out = arena_alloc(arena, entries.n);
     if (entries.n)
@@ -685,8 +685,8 @@ static struct err *p2l_read(struct p2l_entry **out, size_t *n, struct fsfs *fs, 
 struct err *p2l_entries(struct p2l_entry **out, size_t *n, struct fsfs *fs, struct body *body,
                         struct arena *arena)
 {
-    return err_wrap(p2l_read(out, n, fs, body, arena), 0, "Index of '%.*s' is damaged",
-                    STR(body_name(body, arena)));
+    return err_blame(p2l_read(out, n, fs, body, arena), 0, "Index of '%.*s' is damaged",
+                     STR(body_name(body, arena)));
 }
 
 /* ---- digests ---- */
@@ -722,7 +722,7 @@ struct err *index_check_digests(struct fsfs *fs, struct body *body, struct arena
     struct index_footer footer;
     struct err *err = footer_get(&footer, fs, body, scratch);
     if (err)
-        return err_wrap(err, 0, "Index of '%.*s' is damaged", STR(body_name(body, scratch)));
+        return err_blame(err, 0, "Index of '%.*s' is damaged", STR(body_name(body, scratch)));
     TRY(section_check(fs, body, "L2P index", footer.l2p_offset, footer.p2l_offset, footer.l2p_md5,
                       scratch));
     return section_check(fs, body, "P2L index", footer.p2l_offset, footer.footer_offset,

@@ -142,7 +142,7 @@ static struct err *manifest_get(const struct manifest **out, struct fsfs *fs, st
     }
     if (err) {
         shared_unref(manifest);
-        return err_wrap(err, 0, "Manifest of '%.*s' is damaged", STR(body_name(body, arena)));
+        return err_blame(err, 0, "Manifest of '%.*s' is damaged", STR(body_name(body, arena)));
     }
     cache_put(key, &manifest->shared);
     *out = arena_keep(arena, &manifest->shared);
@@ -224,8 +224,8 @@ static struct err *trailer_get(struct trailer *out, struct fsfs *fs, revnum rev,
     const struct item_place end = {revision->body, revision->limit - n, revision->limit};
     struct str tail;
     TRY(item_view(&tail, fs, &end, n, arena));
-    return err_wrap(trailer_check(out, tail, size), 0, "Revision file (r%lld) is corrupt",
-                    (long long)rev);
+    return err_blame(trailer_check(out, tail, size), 0, "Revision file (r%lld) is corrupt",
+                     (long long)rev);
 }
 
 struct err *item_find_changes(struct item_place *out, struct fsfs *fs, revnum rev,

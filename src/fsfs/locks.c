@@ -158,8 +158,8 @@ static struct err *file_read(struct lock_file *out, struct fsfs *fs, struct str 
         return NULL;
     struct err *err = lock_parse(&out->lock, &out->has_lock, &out->children, &out->children_n,
                                  arena_str(arena, buf_view(&bytes)), arena);
-    return err_wrap(err, E_FS_CORRUPT, "Corrupt lock file '%.*s' in filesystem '%s'", STR(digest),
-                    fs->uuid);
+    return err_blame(err, E_FS_CORRUPT, "Corrupt lock file '%.*s' in filesystem '%s'", STR(digest),
+                     fs->uuid);
 }
 
 static bool is_expired(const struct lock *lock)

@@ -74,7 +74,7 @@ static struct err *noderev_failed(struct err *err, struct fsfs *fs, revnum rev, 
             (long long)rev, (unsigned long long)item, fs->uuid);
     /* Whatever is wrong inside, to who asked the filesystem is corrupt; what the system says stays.
      */
-    return err_wrap(err, err->code < SYSTEM_CODES_END ? 0 : E_FS_CORRUPT,
+    return err_wrap(err, err_is_system(err) ? 0 : E_FS_CORRUPT,
                     "Can't read the node-revision of revision %lld, item %llu", (long long)rev,
                     (unsigned long long)item);
 }
@@ -194,9 +194,9 @@ struct err *noderev_props(const struct props **out, struct fsfs *fs, const struc
     struct props *props;
     struct err *err = props_read(&props, fs, &nr->props);
     if (err)
-        return err_wrap(err, err->code == E_MALFORMED_FILE ? E_FS_CORRUPT_PROPLIST : 0,
-                        "malformed property list for node-revision '%.*s'",
-                        STR(noderev_id_str(&nr->id, arena)));
+        return err_blame(err, err->code == E_MALFORMED_FILE ? E_FS_CORRUPT_PROPLIST : 0,
+                         "malformed property list for node-revision '%.*s'",
+                         STR(noderev_id_str(&nr->id, arena)));
     cache_put(key, &props->shared);
     *out = arena_keep(arena, &props->shared);
     return NULL;
@@ -229,8 +229,8 @@ struct err *dir_get(const struct dir **out, struct fsfs *fs, const struct nodere
     struct dir *dir;
     struct err *err = dir_read(&dir, fs, &nr->text);
     if (err)
-        return err_wrap(err, 0, "Directory representation corrupt in '%.*s'",
-                        STR(noderev_id_str(&nr->id, arena)));
+        return err_blame(err, 0, "Directory representation corrupt in '%.*s'",
+                         STR(noderev_id_str(&nr->id, arena)));
     cache_put(key, &dir->shared);
     *out = arena_keep(arena, &dir->shared);
     return NULL;

@@ -51,7 +51,7 @@ struct err *rep_failed(struct err *err, revnum rev, uint64_t item)
 {
     if (!err)
         return NULL;
-    return err_wrap(err, err->code < SYSTEM_CODES_END ? 0 : E_FS_CORRUPT,
+    return err_wrap(err, err_is_system(err) ? 0 : E_FS_CORRUPT,
                     "Can't read the representation of revision %lld, item %llu", (long long)rev,
                     (unsigned long long)item);
 }

@@ -47,7 +47,6 @@ struct err *chain_walk(struct chain *out, struct fsfs *fs, const struct rep *rep
 struct err *link_open(struct stored *out, struct fsfs *fs, const struct link *link,
                       struct arena *arena);
 
-enum { SYSTEM_CODES_END = 120000 }; /* errno values are below */
 /* ERR (NULL stays NULL) with the representation's name around it; E_FS_CORRUPT unless the system
  * failed. */
 struct err *rep_failed(struct err *err, revnum rev, uint64_t item);

@@ -114,8 +114,8 @@ struct err *manifest_read(struct str **names, size_t *n, struct fsfs *fs, int64_
                          store_path(fs->store), (long long)shard);
     struct err *err = revprop_manifest_parse(names, n, arena_str(arena, buf_view(&bytes)), arena);
     if (err)
-        return err_wrap(err, 0, "Packed revprop manifest of shard %lld is corrupt",
-                        (long long)shard);
+        return err_blame(err, 0, "Packed revprop manifest of shard %lld is corrupt",
+                         (long long)shard);
     size_t expected = (size_t)(fs->shard_size - (shard == 0));
     if (*n != expected)
         return err_make(E_FS_CORRUPT_REVPROP_MANIFEST,
@@ -138,7 +138,7 @@ struct err *pack_read(struct revprop_pack *out, bool *found, struct fsfs *fs, in
                        "Revprop pack for revision r%lld contains revprops for r%lld .. r%lld",
                        (long long)rev, (long long)out->first,
                        (long long)(out->first + (revnum)out->count - 1));
-    return err_wrap(err, E_FS_CORRUPT, "Revprop pack file for r%lld is corrupt", (long long)rev);
+    return err_blame(err, E_FS_CORRUPT, "Revprop pack file for r%lld is corrupt", (long long)rev);
 }
 
 /* ---- writing ---- */

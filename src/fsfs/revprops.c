@@ -182,7 +182,7 @@ static struct err *read_packed(struct props **out, bool *found, struct revprop_v
         return NULL;
     }
     struct err *err = dump_parse(out, view->pack.values[rev - view->pack.first], rev);
-    return err_wrap(err, E_FS_CORRUPT, "Revprop pack file for r%lld is corrupt", (long long)rev);
+    return err_blame(err, E_FS_CORRUPT, "Revprop pack file for r%lld is corrupt", (long long)rev);
 }
 
 /* Where the revision is may change while we look: a pack takes its place, a rewrite splits the

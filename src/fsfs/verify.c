@@ -105,8 +105,8 @@ struct err *verify_changes(struct fsfs *fs, revnum rev, uint64_t new_nodes)
         const struct change *change = &changes->list[i];
         struct err *err = change_check(fs, change, rev, arena);
         if (err)
-            return err_wrap(err, 0, "Revision %lld is damaged at '%.*s'", (long long)rev,
-                            STR(change->path));
+            return err_blame(err, 0, "Revision %lld is damaged at '%.*s'", (long long)rev,
+                             STR(change->path));
         arena_rewind(arena, mark);
     }
     return doubles_check(changes, rev);
@@ -118,7 +118,7 @@ static struct err *revision_props(const struct props **out, struct fsfs *fs, rev
                                   struct revprop_view *view, struct arena *arena)
 {
     struct err *err = revprops_get(out, fs, rev, view, arena);
-    return err_wrap(err, err && err->code < 120000 ? 0 : E_FS_CORRUPT,
+    return err_wrap(err, err && err_is_system(err) ? 0 : E_FS_CORRUPT,
                     "Can't read the properties of revision %lld", (long long)rev);
 }
 

@@ -160,11 +160,11 @@ struct err *verify_row(struct fsfs *fs, const struct repcache_row *row, bool dee
     TRY(item_find(&place, fs, row->rev, row->item, scratch));
     struct err *err = frame_check(&header, fs, row->rev, row->item, row->size, scratch);
     if (err)
-        return err_wrap(err, err->code < 120000 ? 0 : E_FS_CORRUPT,
-                        "No representation found at offset %llu for item %llu in revision %lld, "
-                        "which the rep-cache names",
-                        (unsigned long long)place.offset, (unsigned long long)row->item,
-                        (long long)row->rev);
+        return err_blame(err, E_FS_CORRUPT,
+                         "No representation found at offset %llu for item %llu in revision %lld, "
+                         "which the rep-cache names",
+                         (unsigned long long)place.offset, (unsigned long long)row->item,
+                         (long long)row->rev);
     if (!deep)
         return NULL;
     struct rep rep = {.rev = row->rev,
@@ -174,7 +174,7 @@ struct err *verify_row(struct fsfs *fs, const struct repcache_row *row, bool dee
                       .has_sha1 = true,
                       .uniq_txn.base = REV_NONE};
     memcpy(rep.sha1, row->sha1, SHA1_SIZE);
-    return err_wrap(verify_rep(fs, &rep, row->rev), 0,
-                    "The rep-cache names revision %lld, item %llu wrongly", (long long)row->rev,
-                    (unsigned long long)row->item);
+    return err_blame(verify_rep(fs, &rep, row->rev), 0,
+                     "The rep-cache names revision %lld, item %llu wrongly", (long long)row->rev,
+                     (unsigned long long)row->item);
 }

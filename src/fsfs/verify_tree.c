@@ -34,10 +34,8 @@ struct walk {
 
 struct err *verify_failed_at(struct err *err, revnum rev, struct str path)
 {
-    if (!err)
-        return NULL;
-    return err_wrap(err, err->code < 120000 ? 0 : E_FS_CORRUPT,
-                    "Revision %lld is damaged at '%.*s'", (long long)rev, STR(path));
+    return err_blame(err, E_FS_CORRUPT, "Revision %lld is damaged at '%.*s'", (long long)rev,
+                     STR(path));
 }
 
 struct err *verify_lookup(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path,

@@ -77,9 +77,8 @@ static struct err *nodes_check(struct txn *txn)
         pending = pending->next;
         struct err *err = dir_check(&pending, txn, path, arena);
         if (err)
-            return err_wrap(err, err->code < 120000 ? 0 : E_FS_CORRUPT,
-                            "Transaction '%.*s' is damaged at '%.*s'", STR(txn_name(txn)),
-                            STR(path));
+            return err_blame(err, E_FS_CORRUPT, "Transaction '%.*s' is damaged at '%.*s'",
+                             STR(txn_name(txn)), STR(path));
     }
     return NULL;
 }

@@ -237,9 +237,14 @@ static struct err *body_open(struct entry **out, struct store *store, revnum fir
     if (fd < 0)
         return errno == ENOENT || errno == ESTALE ? NULL
                                                   : err_errno(errno, "Can't open file '%s'", path);
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    struct err *err = NULL;
+    if (store->disk->fstat(store->disk, fd, &st) != 0)
+        err = err_errno(errno, "Can't stat file '%s'", path);
+    else if (!S_ISREG(st.st_mode))
+        err = err_make(E_FS_CORRUPT, "'%s' is not a file", path);
+    if (err) {
         close(fd);
-        return err_make(E_FS_CORRUPT, "'%s' is not a file", path);
+        return err;
     }
     const uint64_t size = (uint64_t)st.st_size;
     const uint64_t regions = size / REGION < REGIONS_MAX ? size / REGION + 1 : REGIONS_MAX;
@@ -356,8 +361,9 @@ static struct err *check_span(const struct body *body, const struct span *span)
 static struct err *read_vectors(const struct body *body, struct iovec *vectors, int count,
                                 uint64_t offset)
 {
+    struct disk *disk = body->store->disk;
     while (count > 0) {
-        ssize_t got = preadv(body->fd, vectors, count, (off_t)offset);
+        ssize_t got = disk->preadv(disk, body->fd, vectors, count, (off_t)offset, 0);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0 && vectors->iov_len > 0)
@@ -422,7 +428,8 @@ static bool is_in_sequence(const struct entry *entry, uint64_t offset)
 static bool read_at_once(const struct body *body, const struct iovec *vectors, int count,
                          uint64_t offset, uint64_t end)
 {
-    const ssize_t got = preadv2(body->fd, vectors, count, (off_t)offset, RWF_NOWAIT);
+    struct disk *disk = body->store->disk;
+    const ssize_t got = disk->preadv(disk, body->fd, vectors, count, (off_t)offset, RWF_NOWAIT);
     return got >= 0 && (uint64_t)got == end - offset;
 }
 

@@ -85,6 +85,32 @@ static int system_close(struct disk *self, int fd)
     return close(fd);
 }
 
+static int system_open_existing(struct disk *self, const char *path, int flags)
+{
+    return open(path, flags);
+}
+
+static ssize_t system_preadv(struct disk *self, int fd, const struct iovec *to, int count,
+                             off_t offset, int flags)
+{
+    return preadv2(fd, to, count, offset, flags);
+}
+
+static int system_fstat(struct disk *self, int fd, struct stat *st)
+{
+    return fstat(fd, st);
+}
+
+static int system_stat(struct disk *self, const char *path, struct stat *st)
+{
+    return stat(path, st);
+}
+
+static DIR *system_opendir(struct disk *self, const char *path)
+{
+    return opendir(path);
+}
+
 struct disk *disk_system(void)
 {
     static struct disk disk = {
@@ -101,6 +127,11 @@ struct disk *disk_system(void)
         .mkdir = system_mkdir,
         .rmdir = system_rmdir,
         .close = system_close,
+        .open_existing = system_open_existing,
+        .preadv = system_preadv,
+        .fstat = system_fstat,
+        .stat = system_stat,
+        .opendir = system_opendir,
     };
     return &disk;
 }

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* disk.h - every operation by which a store changes the disk, in one table, so that a test can cut
- * between any two.
+/* disk.h - every operation by which a store changes the disk, and those by which it reads, in one
+ * table, so that a test can cut between any two, or let any of them fail.
  *
  * disk_system() does them; fault.c wraps it, counts them, fails from the K-th on ("the machine
  * stopped here"), and then makes the disk look as it may look after a power cut: what was not
  * synced kept, or lost (contents of files not synced; names made, moved or removed in folders not
- * synced). Reading needs no table: the store reads with pread and friends. */
+ * synced). Readings are no part of that count. Or it fails one operation, or all from it on,
+ * readings included, with an error of choice: a machine that has no descriptors or no memory left.
+ * What only looks where something is (access, the mode of an older file) or asks ahead is not in
+ * the table. */
 #ifndef VARVE_STORE_DISK_H
 #define VARVE_STORE_DISK_H
 
 #include "base/err.h"
+#include <dirent.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 struct disk {
     /* All return 0 (or a descriptor) or -1 with errno, as the system calls they are named for. */
@@ -29,6 +36,13 @@ struct disk {
     int (*mkdir)(struct disk *self, const char *path, mode_t mode);
     int (*rmdir)(struct disk *self, const char *path);
     int (*close)(struct disk *self, int fd);
+
+    int (*open_existing)(struct disk *self, const char *path, int flags);
+    ssize_t (*preadv)(struct disk *self, int fd, const struct iovec *to, int count, off_t offset,
+                      int flags); /* preadv2(2) */
+    int (*fstat)(struct disk *self, int fd, struct stat *st);
+    int (*stat)(struct disk *self, const char *path, struct stat *st);
+    DIR *(*opendir)(struct disk *self, const char *path);
 };
 
 struct disk *disk_system(void);
@@ -49,6 +63,11 @@ struct disk *fault_disk_ops(struct fault_disk *fault);
 /* From operation number K (from 0) on everything fails with EIO; UINT64_MAX: never. Resets the
  * count. Closing does not count (and does happen); a write that is cut has written half. */
 void fault_disk_arm(struct fault_disk *fault, uint64_t k);
+/* From operation number K on, readings counted too, TIMES of them fail with CODE (an errno value)
+ * and do nothing; then all is well again. TIMES 0: none. */
+void fault_disk_fail(struct fault_disk *fault, uint64_t k, uint64_t times, int code);
+/* Has one failed since? */
+bool fault_disk_has_failed(struct fault_disk *fault);
 uint64_t fault_disk_count(const struct fault_disk *fault); /* operations since armed */
 /* Make the disk look as after the crash, and begin anew as after fault_disk_arm(UINT64_MAX). All
  * descriptors got from it are to be closed before or after, but not written to. */

@@ -87,8 +87,9 @@ struct err *draft_append(struct draft *draft, struct str bytes)
 
 static struct err *reread_file(struct draft *draft, uint64_t offset, char *to, size_t n)
 {
+    struct disk *disk = draft->store->disk;
     while (n > 0) {
-        ssize_t got = pread(draft->fd, to, n, (off_t)offset);
+        ssize_t got = disk->preadv(disk, draft->fd, &(struct iovec){to, n}, 1, (off_t)offset, 0);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

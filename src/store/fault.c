@@ -53,6 +53,8 @@ struct fault_disk {
     struct disk *system;
     pthread_mutex_t mutex;
     uint64_t count, limit;
+    uint64_t all, fail_at, fail_times; /* readings are counted here too */
+    int fail_code;
     struct dirty_file *files;
     struct name_change *newest;
 };
@@ -216,15 +218,36 @@ static void all_clean(struct fault_disk *fault)
 
 /* ---- operations ---- */
 
-/* Count an operation; false where the machine has stopped. */
+/* Count an operation of any kind; true, with errno set, where it is to fail. */
+static bool fails_now(struct fault_disk *fault)
+{
+    uint64_t number = fault->all++;
+    if (number < fault->fail_at || number - fault->fail_at >= fault->fail_times)
+        return false;
+    errno = fault->fail_code;
+    return true;
+}
+
+static bool reading_fails(struct fault_disk *fault)
+{
+    pthread_mutex_lock(&fault->mutex);
+    bool fails = fails_now(fault);
+    pthread_mutex_unlock(&fault->mutex);
+    return fails;
+}
+
+/* Count an operation that changes the disk; false where the machine has stopped, or this one fails.
+ */
 static bool step(struct fault_disk *fault)
 {
     pthread_mutex_lock(&fault->mutex);
-    bool go = fault->count++ < fault->limit;
-    if (go)
+    bool fails = fails_now(fault);
+    bool stopped = fault->count++ >= fault->limit;
+    if (!fails && !stopped)
         return true; /* the mutex stays with the operation */
     pthread_mutex_unlock(&fault->mutex);
-    errno = EIO;
+    if (stopped)
+        errno = EIO;
     return false;
 }
 
@@ -262,6 +285,8 @@ static ssize_t fault_pwrite(struct disk *self, int fd, const void *p, size_t n, 
 {
     struct fault_disk *fault = fault_of(self);
     pthread_mutex_lock(&fault->mutex);
+    if (fails_now(fault))
+        return done(fault, -1);
     uint64_t number = fault->count++;
     ssize_t rc = -1;
     if (number <= fault->limit)
@@ -395,6 +420,39 @@ static int fault_rmdir(struct disk *self, const char *path)
     return done(fault, rc);
 }
 
+static int fault_open_existing(struct disk *self, const char *path, int flags)
+{
+    struct fault_disk *fault = fault_of(self);
+    return reading_fails(fault) ? -1 : fault->system->open_existing(fault->system, path, flags);
+}
+
+static ssize_t fault_preadv(struct disk *self, int fd, const struct iovec *to, int count,
+                            off_t offset, int flags)
+{
+    struct fault_disk *fault = fault_of(self);
+    return reading_fails(fault)
+               ? -1
+               : fault->system->preadv(fault->system, fd, to, count, offset, flags);
+}
+
+static int fault_fstat(struct disk *self, int fd, struct stat *st)
+{
+    struct fault_disk *fault = fault_of(self);
+    return reading_fails(fault) ? -1 : fault->system->fstat(fault->system, fd, st);
+}
+
+static int fault_stat(struct disk *self, const char *path, struct stat *st)
+{
+    struct fault_disk *fault = fault_of(self);
+    return reading_fails(fault) ? -1 : fault->system->stat(fault->system, path, st);
+}
+
+static DIR *fault_opendir(struct disk *self, const char *path)
+{
+    struct fault_disk *fault = fault_of(self);
+    return reading_fails(fault) ? NULL : fault->system->opendir(fault->system, path);
+}
+
 static int fault_close(struct disk *self, int fd)
 {
     return close(fd);
@@ -494,6 +552,11 @@ struct fault_disk *fault_disk_new(void)
         .mkdir = fault_mkdir,
         .rmdir = fault_rmdir,
         .close = fault_close,
+        .open_existing = fault_open_existing,
+        .preadv = fault_preadv,
+        .fstat = fault_fstat,
+        .stat = fault_stat,
+        .opendir = fault_opendir,
     };
     fault->system = disk_system();
     fault->limit = UINT64_MAX;
@@ -512,6 +575,24 @@ void fault_disk_arm(struct fault_disk *fault, uint64_t k)
     fault->count = 0;
     fault->limit = k;
     pthread_mutex_unlock(&fault->mutex);
+}
+
+void fault_disk_fail(struct fault_disk *fault, uint64_t k, uint64_t times, int code)
+{
+    pthread_mutex_lock(&fault->mutex);
+    fault->all = 0;
+    fault->fail_at = k;
+    fault->fail_times = times;
+    fault->fail_code = code;
+    pthread_mutex_unlock(&fault->mutex);
+}
+
+bool fault_disk_has_failed(struct fault_disk *fault)
+{
+    pthread_mutex_lock(&fault->mutex);
+    bool has = fault->all > fault->fail_at;
+    pthread_mutex_unlock(&fault->mutex);
+    return has;
 }
 
 uint64_t fault_disk_count(const struct fault_disk *fault)

@@ -87,32 +87,38 @@ struct name name_revprops_folder(const struct store *store, revnum rev)
 
 /* A FIFO in the place of a file must not let us wait for somebody who writes to it; for a file's
  * lease, which is another process's, we do wait. */
-static int open_at_once(const char *path)
+static int open_at_once(struct disk *disk, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = disk->open_existing(disk, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == EWOULDBLOCK)
-        fd = open(path, O_RDONLY | O_CLOEXEC);
+        fd = disk->open_existing(disk, path, O_RDONLY | O_CLOEXEC);
     return fd;
 }
 
 int file_open(const struct store *store, const char *path)
 {
-    int fd = open_at_once(path);
+    int fd = open_at_once(store->disk, path);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
         bodies_forget_all(store);
-        fd = open_at_once(path);
+        fd = open_at_once(store->disk, path);
     }
     return fd;
 }
 
-static struct err *read_to_end(struct buf *out, int fd, size_t size_hint, const char *path)
+static ssize_t read_at(struct disk *disk, int fd, char *to, size_t n, uint64_t offset)
+{
+    return disk->preadv(disk, fd, &(struct iovec){to, n}, 1, (off_t)offset, 0);
+}
+
+static struct err *read_to_end(struct buf *out, struct disk *disk, int fd, size_t size_hint,
+                               const char *path)
 {
     size_t start = out->n;
     buf_reserve(out, size_hint + 1);
     for (;;) {
         if (out->cap - out->n < 512)
             buf_reserve(out, out->cap);
-        ssize_t got = read(fd, out->p + out->n, out->cap - out->n);
+        ssize_t got = read_at(disk, fd, out->p + out->n, out->cap - out->n, out->n - start);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -136,14 +142,14 @@ static struct err *get_once(struct buf *out, bool *found, bool *stale, const str
                                                    : err_errno(errno, "Can't open file '%s'", path);
     struct stat st;
     struct err *err = NULL;
-    if (fstat(fd, &st) != 0)
+    if (store->disk->fstat(store->disk, fd, &st) != 0)
         err = err_errno(errno, "Can't stat file '%s'", path);
     else if (!S_ISREG(st.st_mode))
         err = err_make(E_FS_CORRUPT, "'%s' is not a file", path);
     else if (st.st_size > RECORD_SIZE_MAX)
         err = err_make(E_FS_CORRUPT, "File '%s' is larger than any such file can be", path);
     else
-        err = read_to_end(out, fd, (size_t)st.st_size, path);
+        err = read_to_end(out, store->disk, fd, (size_t)st.st_size, path);
     *stale = err_has(err, ESTALE);
     close(fd);
     return err;
@@ -157,7 +163,7 @@ bool file_get_small(char out[SMALL_FILE_SIZE], size_t *n, const struct store *st
     int fd = file_open(store, path);
     if (fd < 0)
         return false;
-    ssize_t got = read(fd, out, SMALL_FILE_SIZE);
+    ssize_t got = read_at(store->disk, fd, out, SMALL_FILE_SIZE, 0);
     close(fd);
     *n = got > 0 ? (size_t)got : 0;
     return got > 0 && got < SMALL_FILE_SIZE;
@@ -367,7 +373,7 @@ struct err *folder_list(struct str **names, size_t *count, const struct store *s
     path_of(path, store, name);
     *names = NULL;
     *count = 0;
-    DIR *dir = opendir(path);
+    DIR *dir = store->disk->opendir(store->disk, path);
     if (!dir)
         return errno == ENOENT ? NULL : err_errno(errno, "Can't open folder '%s'", path);
     AUTO_BUF(list);

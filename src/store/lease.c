@@ -89,7 +89,7 @@ static struct err *home_open(struct lease_home **out, struct store *store)
     pthread_mutex_lock(&opening);
     if (!store->leases) {
         struct stat st;
-        if (stat(store->db, &st) == 0)
+        if (store->disk->stat(store->disk, store->db, &st) == 0)
             store->leases = home_of(st.st_dev, st.st_ino);
         else
             err = err_errno(errno, "Can't stat folder '%s'", store->db);
@@ -160,7 +160,7 @@ static struct err *take_file(int *out, struct store *store, enum lease_kind kind
 {
     char path[PATH_SIZE];
     path_of(path, store, lock_files[kind]);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = store->disk->open_existing(store->disk, path, O_RDWR | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         fd = store->disk->open(store->disk, path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -197,11 +197,13 @@ struct err *lease_take(struct store *store, enum lease_kind kind)
         home_release(home, kind);
         return err;
     }
-    if (!store_is_itself(store))
+    bool itself = true;
+    err = store_is_itself(&itself, store);
+    if (!err && !itself)
         err = err_make(E_FS_GENERAL,
                        "Another repository is in '%s' than was opened there; open it again",
                        store->db);
-    else if (kind == LEASE_WRITE)
+    else if (!err && kind == LEASE_WRITE)
         err = sweep(store);
     if (err)
         lease_drop(store, kind);

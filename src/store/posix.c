@@ -17,35 +17,40 @@ enum {
 
 /* ---- what is at a path ---- */
 
-static struct identity identity_at(const struct store *store)
+static struct err *identity_at(struct identity *out, const struct store *store)
 {
     static const char *const names[] = {"format", "uuid"};
-    struct identity identity = {0};
+    *out = (struct identity){0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[PATH_SIZE];
         struct stat st;
         path_of(path, store, names[i]);
-        if (stat(path, &st) != 0)
+        if (store->disk->stat(store->disk, path, &st) != 0) {
+            if (errno != ENOENT && errno != ENOTDIR)
+                return err_errno(errno, "Can't stat file '%s'", path);
             continue;
-        identity.files[i].dev = st.st_dev;
-        identity.files[i].ino = st.st_ino;
-        identity.files[i].changed.tv_sec = st.st_mtim.tv_sec;
-        identity.files[i].changed.tv_nsec = st.st_mtim.tv_nsec;
+        }
+        out->files[i].dev = st.st_dev;
+        out->files[i].ino = st.st_ino;
+        out->files[i].changed.tv_sec = st.st_mtim.tv_sec;
+        out->files[i].changed.tv_nsec = st.st_mtim.tv_nsec;
     }
-    return identity;
+    return NULL;
 }
 
-void store_identify(struct store *store)
+struct err *store_identify(struct store *store)
 {
-    store->identity = identity_at(store);
+    return identity_at(&store->identity, store);
 }
 
-bool store_is_itself(const struct store *store)
+struct err *store_is_itself(bool *out, const struct store *store)
 {
     static const struct identity none;
-    const struct identity now = identity_at(store);
-    return memcmp(&store->identity, &none, sizeof none) == 0 ||
+    struct identity now;
+    TRY(identity_at(&now, store));
+    *out = memcmp(&store->identity, &none, sizeof none) == 0 ||
            memcmp(&store->identity, &now, sizeof now) == 0;
+    return NULL;
 }
 
 /* ---- open and close ---- */
@@ -61,7 +66,6 @@ struct err *store_open(struct store **out, const char *db_path, struct disk *dis
     store->db = mem_strdup(db_path);
     store->db[n] = '\0';
     store->disk = disk ? disk : disk_system();
-    store_identify(store);
     store->flush = true;
     store->no_tmpfile = access("/proc/self/fd", X_OK) != 0; /* without it they cannot be named */
     store->known_head = REV_NONE;
@@ -72,8 +76,12 @@ struct err *store_open(struct store **out, const char *db_path, struct disk *dis
     store->durable = REV_NONE;
     store->bodies = body_cache_new();
     pthread_mutex_init(&store->mutex, NULL);
-    *out = store;
-    return NULL;
+    struct err *err = store_identify(store);
+    if (!err)
+        *out = store;
+    else
+        store_close(store);
+    return err;
 }
 
 void store_close(struct store *store)

@@ -12,7 +12,7 @@
  *   pack.c     from a draft to a pack
  *   lease.c    locks
  *
- * All that changes the disk goes through store->disk; reading does not. */
+ * All that changes the disk, and all that reads files, goes through store->disk. */
 #ifndef VARVE_STORE_POSIX_INT_H
 #define VARVE_STORE_POSIX_INT_H
 
@@ -157,9 +157,9 @@ struct err *folder_list(struct str **names, size_t *count, const struct store *s
 /* ---- posix.c ---- */
 
 /* What is at the store's path now is this store. */
-void store_identify(struct store *store);
+struct err *store_identify(struct store *store);
 /* Is it still? A store that was opened to be made is always itself. */
-bool store_is_itself(const struct store *store);
+struct err *store_is_itself(bool *out, const struct store *store);
 
 /* ---- body.c ---- */
 

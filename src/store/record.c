@@ -297,13 +297,12 @@ static struct err *make_folders(struct store *store, struct record_key key)
 }
 
 /* What a record says about the store itself is known from here on. */
-static void learn(struct store *store, enum record_kind kind, struct str bytes)
+static struct err *learn(struct store *store, enum record_kind kind, struct str bytes)
 {
     revnum rev;
     if (kind == RECORD_MIN_UNPACKED && num_i64(&rev, str_trim(bytes)) && rev >= 0)
         store->known_unpacked = rev;
-    if (kind == RECORD_FORMAT || kind == RECORD_UUID)
-        store_identify(store);
+    return kind == RECORD_FORMAT || kind == RECORD_UUID ? store_identify(store) : NULL;
 }
 
 struct err *record_put(struct store *store, struct record_key key, struct str bytes)
@@ -317,9 +316,7 @@ struct err *record_put(struct store *store, struct record_key key, struct str by
         TRY(make_folders(store, key));
         err = file_put(store, name.s, bytes, how);
     }
-    if (!err)
-        learn(store, key.kind, bytes);
-    return err;
+    return err ? err : learn(store, key.kind, bytes);
 }
 
 static struct err *copy_draft(struct store *store, int fd, struct draft *draft, const char *path)
@@ -505,13 +502,13 @@ struct err *record_place_stamp(struct record_stamp *out, struct store *store, st
     TRY(find(&record, store, key));
     bool packed = place_of(&folder, store, key);
     path_of(path, store, folder.s);
-    int rc = stat(path, &st);
+    int rc = store->disk->stat(store->disk, path, &st);
     if (rc != 0 && errno == ENOENT) { /* packed meanwhile, or what we knew is old */
         revnum unpacked;
         TRY(store_min_unpacked(&unpacked, store));
         packed = place_of(&folder, store, key);
         path_of(path, store, folder.s);
-        rc = stat(path, &st);
+        rc = store->disk->stat(store->disk, path, &st);
     }
     if (rc != 0)
         return errno == ENOENT ? NULL : err_errno(errno, "Can't stat folder '%s'", path);

@@ -242,13 +242,11 @@ void session_log_err(const struct session *s, const struct err *err)
     }
 }
 
-enum { FIRST_OWN_CODE = 120000 }; /* below are the system's errors */
-
 /* The server is to blame, or a question makes no sense. */
 static bool is_fault(const struct err *err)
 {
     for (; err; err = err->cause) {
-        if (err->code < FIRST_OWN_CODE)
+        if (err_is_system(err))
             return true;
         switch (err->code) {
         case E_INCORRECT_PARAMS:

@@ -36,6 +36,21 @@ static void wrapping_with_code_0_keeps_the_code_of_the_cause(void **state)
     err_free(err);
 }
 
+static void what_is_damaged_is_blamed_and_a_failing_machine_is_not(void **state)
+{
+    struct err *err = err_blame(err_make(E_MALFORMED_FILE, "inner"), E_FS_CORRUPT, "outer");
+    assert_int_equal(err->code, E_FS_CORRUPT);
+    assert_string_equal(err->text, "outer");
+    assert_string_equal(err->cause->text, "inner");
+    err_free(err);
+    err = err_blame(err_errno(EMFILE, "inner"), E_FS_CORRUPT, "outer");
+    assert_int_equal(err->code, EMFILE);
+    assert_string_equal(err->text, "inner: Too many open files");
+    assert_null(err->cause);
+    err_free(err);
+    assert_null(err_blame(NULL, E_FS_CORRUPT, "never"));
+}
+
 static void joining_appends_to_the_end_of_the_chain(void **state)
 {
     struct err *first = err_wrap(err_make(1, "b"), 2, "a");
@@ -102,6 +117,7 @@ int main(void)
         cmocka_unit_test(an_errno_error_ends_with_the_systems_words),
         cmocka_unit_test(wrapping_success_gives_success),
         cmocka_unit_test(wrapping_with_code_0_keeps_the_code_of_the_cause),
+        cmocka_unit_test(what_is_damaged_is_blamed_and_a_failing_machine_is_not),
         cmocka_unit_test(joining_appends_to_the_end_of_the_chain),
         cmocka_unit_test(try_returns_at_the_first_error),
         cmocka_unit_test(tools_print_one_line_per_error_outermost_first),
