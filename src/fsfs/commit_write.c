@@ -287,49 +287,14 @@ static struct err *write_node(struct write *w, struct txn_node *node, bool is_ro
     return noderev_item(w, &node->nr, is_root);
 }
 
-/* A folder whose children are being written. The client decides how deep the tree is, so that the
- * way to the root is a list, not a recursion on the thread's stack. */
-struct open_dir {
-    struct txn_node *dir;
-    const struct str *names;
-    size_t n, next;
-    struct open_dir *up;
-};
-
-static struct open_dir *dir_enter(struct write *w, struct txn_node *dir, struct open_dir *up)
-{
-    struct open_dir *open = ARENA_NEW(w->arena, struct open_dir);
-    *open = (struct open_dir){.dir = dir, .up = up};
-    open->names = txn_dir_over(&open->n, dir, w->arena);
-    return open;
-}
-
-/* The next child that is of this transaction; NULL at the end. */
-static struct txn_node *next_child(struct open_dir *open)
-{
-    while (open->next < open->n) {
-        const struct txn_child *child = map_get(open->dir->over, open->names[open->next++]);
-        if (child->node && child->kind != NODE_NONE)
-            return child->node;
-    }
-    return NULL;
-}
-
 /* Children before the folders that name them. */
-static struct err *write_tree(struct write *w, struct txn_node *root)
+static struct err *write_tree(struct write *w)
 {
-    struct open_dir *top = dir_enter(w, root, NULL);
-    while (top) {
-        struct txn_node *child = next_child(top);
-        if (child && child->nr.kind == NODE_DIR) {
-            top = dir_enter(w, child, top);
-        } else if (child) {
-            TRY(write_node(w, child, false));
-        } else {
-            TRY(write_node(w, top->dir, !top->up));
-            top = top->up;
-        }
-    }
+    struct txn_walk walk;
+    struct txn_node *node;
+    txn_walk_begin(&walk, w->txn, w->arena);
+    while ((node = txn_walk_next(&walk)))
+        TRY(write_node(w, node, node == w->txn->root));
     return NULL;
 }
 
@@ -371,7 +336,7 @@ static struct err *write_all(struct write *w)
 {
     struct txn *txn = w->txn;
     items_of_texts(w);
-    TRY(write_tree(w, txn->root));
+    TRY(write_tree(w));
     if (txn->root->nr.count != (uint64_t)w->rev)
         return err_make(E_FS_CORRUPT,
                         "Root node-revision of revision %lld counts %llu predecessors",

@@ -12,15 +12,31 @@
 #include "fsfs/commit.h"
 #include "fsfs/txn_int.h"
 
+/* A folder that both sides changed, and how far it is merged. Clients decide how deep it goes, so
+ * that the way to the root is a list, not a recursion on the thread's stack. */
+struct open_dir {
+    struct txn_node *target;
+    const struct noderev *source;
+    const struct dir *theirs, *before; /* of source and ancestor */
+    size_t i, j;                       /* the next of each */
+    int64_t counted;                   /* mergeinfo that the source has more than the ancestor */
+    struct open_dir *up;
+};
+
 struct merge {
     struct txn *txn;
     struct arena *arena;
+    struct open_dir *top;
 };
 
-static struct err *conflict(struct str dir, struct str name, struct arena *arena)
+static struct err *conflict(struct str path)
 {
-    struct str path = name.n ? path_join(dir, name, arena) : dir;
     return err_make(E_FS_CONFLICT, "Conflict at '%.*s'", STR(path));
+}
+
+static struct err *conflict_in(const struct merge *m, struct str name)
+{
+    return conflict(path_join(m->top->target->nr.cpath, name, m->arena));
 }
 
 static bool same_props(const struct noderev *a, const struct noderev *b)
@@ -42,13 +58,44 @@ static struct err *count_of(int64_t *out, struct merge *m, const struct dirent_f
     return NULL;
 }
 
-static struct err *merge_dir(int64_t *counted, struct merge *m, struct txn_node *target,
-                             const struct noderev *source, const struct noderev *ancestor,
-                             struct str path);
+static struct err *dir_enter(struct merge *m, struct txn_node *target, const struct noderev *source,
+                             const struct noderev *ancestor)
+{
+    if (!same_props(source, ancestor))
+        return conflict(target->nr.cpath);
+    struct open_dir *open = ARENA_NEW(m->arena, struct open_dir);
+    *open = (struct open_dir){.target = target, .source = source, .up = m->top};
+    TRY(dir_get(&open->theirs, m->txn->fs, source, m->txn->arena));
+    TRY(dir_get(&open->before, m->txn->fs, ancestor, m->arena));
+    m->top = open;
+    return NULL;
+}
+
+/* All entries of the topmost folder are merged. */
+static void dir_leave(struct merge *m)
+{
+    struct open_dir *open = m->top;
+    struct txn_node *target = open->target;
+    const struct noderev *source = open->source;
+    struct noderev *nr = &target->nr;
+    nr->has_pred = true;
+    nr->pred = source->id;
+    nr->count = source->count + 1;
+    nr->minfo_cnt += open->counted;
+    if (!target->entries_changed) {
+        nr->has_text = source->has_text;
+        nr->text = source->text;
+    }
+    target->from = source;
+    target->base = open->theirs;
+    m->top = open->up;
+    if (m->top)
+        m->top->counted += open->counted;
+}
 
 /* Both sides changed the entry: directories may be merged. */
-static struct err *merge_both(int64_t *counted, struct merge *m, const struct txn_child *t,
-                              const struct dirent_fs *s, const struct dirent_fs *a, struct str dir)
+static struct err *merge_both(struct merge *m, const struct txn_child *t, const struct dirent_fs *s,
+                              const struct dirent_fs *a)
 {
     struct fsfs *fs = m->txn->fs;
     bool directories = a->kind == NODE_DIR && s->kind == NODE_DIR && t->kind == NODE_DIR;
@@ -56,84 +103,64 @@ static struct err *merge_both(int64_t *counted, struct merge *m, const struct tx
     if (!directories || !t->node || !id_part_eq(s->id.node, a->id.node) ||
         !id_part_eq(s->id.copy, a->id.copy) || !id_part_eq(tid->node, a->id.node) ||
         !id_part_eq(tid->copy, a->id.copy))
-        return conflict(dir, a->name, m->arena);
+        return conflict_in(m, a->name);
     const struct noderev *source, *ancestor;
     TRY(noderev_get(&source, fs, &s->id, m->txn->arena));
     TRY(noderev_get(&ancestor, fs, &a->id, m->arena));
-    return merge_dir(counted, m, t->node, source, ancestor, path_join(dir, a->name, m->arena));
+    return dir_enter(m, t->node, source, ancestor);
 }
 
 /* One name that source (S) and ancestor (A) do not have alike; either may be NULL. */
-static struct err *merge_entry(int64_t *counted, struct merge *m, struct txn_node *target,
-                               const struct dirent_fs *s, const struct dirent_fs *a, struct str dir)
+static struct err *merge_entry(struct merge *m, const struct dirent_fs *s,
+                               const struct dirent_fs *a)
 {
+    struct open_dir *open = m->top;
+    struct txn_node *target = open->target;
     struct str name = s ? s->name : a->name;
     struct txn_child t;
     bool has_target;
+    int64_t before = 0, now;
     TRY(txn_dir_find(&t, &has_target, m->txn, target, name));
-    if (!a)
-        return has_target ? conflict(dir, name, m->arena) : count_of(counted, m, s);
-    bool untouched = has_target && !t.node && noderev_id_eq(&t.id, &a->id);
+    bool untouched = a ? has_target && !t.node && noderev_id_eq(&t.id, &a->id) : !has_target;
     if (!untouched)
-        return has_target && s ? merge_both(counted, m, &t, s, a, dir)
-                               : conflict(dir, name, m->arena);
-    int64_t before;
+        return s && a && has_target ? merge_both(m, &t, s, a) : conflict_in(m, name);
     TRY(count_of(&before, m, a));
-    TRY(count_of(counted, m, s));
-    *counted -= before;
+    TRY(count_of(&now, m, s));
+    open->counted += now - before;
     struct txn_child *over = target->over ? map_get(target->over, name) : NULL;
-    if (over) /* taken away and put back: it follows the source like its neighbours */
+    if (over) /* taken away and put back, or made and taken away: as in the source */
         *over =
             s ? (struct txn_child){NULL, s->id, s->kind} : (struct txn_child){.kind = NODE_NONE};
     return NULL;
 }
 
-static struct err *merge_entries(int64_t *counted, struct merge *m, struct txn_node *target,
-                                 const struct dir *source, const struct dir *ancestor,
-                                 struct str path)
+/* The next name of the topmost folder; false at the end. */
+static bool next_name(const struct dirent_fs **s, const struct dirent_fs **a, struct open_dir *open)
 {
-    size_t i = 0, j = 0;
-    while (i < source->n || j < ancestor->n) {
-        const struct dirent_fs *s = i < source->n ? &source->list[i] : NULL;
-        const struct dirent_fs *a = j < ancestor->n ? &ancestor->list[j] : NULL;
-        int c = !s ? 1 : !a ? -1 : str_cmp(s->name, a->name);
-        i += c <= 0;
-        j += c >= 0;
-        if (c == 0 && noderev_id_eq(&s->id, &a->id))
-            continue;
-        int64_t n = 0;
-        TRY(merge_entry(&n, m, target, c <= 0 ? s : NULL, c >= 0 ? a : NULL, path));
-        *counted += n;
-    }
-    return NULL;
+    const struct dir *theirs = open->theirs, *before = open->before;
+    *s = open->i < theirs->n ? &theirs->list[open->i] : NULL;
+    *a = open->j < before->n ? &before->list[open->j] : NULL;
+    if (!*s && !*a)
+        return false;
+    int c = !*s ? 1 : !*a ? -1 : str_cmp((*s)->name, (*a)->name);
+    open->i += c <= 0;
+    open->j += c >= 0;
+    if (c > 0)
+        *s = NULL;
+    else if (c < 0)
+        *a = NULL;
+    return true;
 }
 
-static struct err *merge_dir(int64_t *counted, struct merge *m, struct txn_node *target,
-                             const struct noderev *source, const struct noderev *ancestor,
-                             struct str path)
+static struct err *merge_open(struct merge *m)
 {
-    struct txn *txn = m->txn;
-    *counted = 0;
-    if (noderev_id_eq(&source->id, &ancestor->id))
-        return NULL;
-    if (!same_props(source, ancestor))
-        return conflict(path, S(""), m->arena);
-    const struct dir *theirs, *before;
-    TRY(dir_get(&theirs, txn->fs, source, txn->arena));
-    TRY(dir_get(&before, txn->fs, ancestor, m->arena));
-    TRY(merge_entries(counted, m, target, theirs, before, path));
-
-    struct noderev *nr = &target->nr;
-    nr->has_pred = true;
-    nr->pred = source->id;
-    nr->count = source->count + 1;
-    nr->minfo_cnt += *counted;
-    if (!target->entries_changed) {
-        nr->has_text = source->has_text;
-        nr->text = source->text;
+    const struct dirent_fs *s, *a;
+    while (m->top) {
+        if (!next_name(&s, &a, m->top))
+            dir_leave(m);
+        else if (!s || !a || !noderev_id_eq(&s->id, &a->id))
+            TRY(merge_entry(m, s, a));
     }
-    target->from = source;
-    target->base = theirs;
     return NULL;
 }
 
@@ -145,10 +172,11 @@ struct err *txn_merge(struct txn *txn, revnum youngest)
     const struct noderev *source, *ancestor;
     TRY(noderev_root(&source, txn->fs, youngest, txn->arena));
     TRY(noderev_root(&ancestor, txn->fs, txn->base, arena));
-    struct merge m = {txn, arena};
-    int64_t counted;
+    struct merge m = {txn, arena, NULL};
     arena_rewind(txn->looks, txn->looks_start);
-    TRY(merge_dir(&counted, &m, txn->root, source, ancestor, S("/")));
+    if (!noderev_id_eq(&source->id, &ancestor->id))
+        TRY(dir_enter(&m, txn->root, source, ancestor));
+    TRY(merge_open(&m));
     txn->base = youngest;
     return NULL;
 }

@@ -5,6 +5,7 @@
  *   transactions/<txn>.txn/  props  changes  next-ids  node.<nid>.<cid>[.children|.props]  itemidx
  * index.l2p  index.p2l txn-protorevs/<txn>.rev */
 #include "base/num.h"
+#include "base/path.h"
 #include "fsfs/item.h"
 #include "fsfs/txn_int.h"
 #include <stdlib.h>
@@ -13,7 +14,14 @@ struct disk_txn {
     struct txn *txn;
     struct store *store;
     struct arena *arena;
-    struct buf text; /* one file */
+    struct buf text;           /* one file */
+    struct unread_dir *unread; /* when reading */
+};
+
+/* A folder whose entries are not read yet. */
+struct unread_dir {
+    struct txn_node *dir;
+    struct unread_dir *next;
 };
 
 static struct str file_name(struct disk_txn *d, struct str file)
@@ -73,20 +81,10 @@ static struct err *put_next_ids(struct disk_txn *d)
     return put(d, file_name(d, S("next-ids")));
 }
 
-static struct err *put_node(struct disk_txn *d, const struct txn_node *node);
-
-static struct err *put_dir(struct disk_txn *d, const struct txn_node *dir)
+static struct err *put_children(struct disk_txn *d, const struct txn_node *dir)
 {
     struct dirent_fs *list;
     size_t n;
-    const struct str *names = txn_dir_over(&n, dir, d->arena);
-    for (size_t i = 0; i < n; i++) {
-        const struct txn_child *child = map_get(dir->over, names[i]);
-        if (child->node && child->kind != NODE_NONE)
-            TRY(put_node(d, child->node));
-    }
-    if (!dir->entries_changed)
-        return NULL;
     TRY(txn_node_entries(&list, &n, d->txn, dir, d->arena));
     dir_format(&d->text, list, n);
     return put(d, node_file(d, &dir->nr.id, ".children"));
@@ -94,14 +92,24 @@ static struct err *put_dir(struct disk_txn *d, const struct txn_node *dir)
 
 static struct err *put_node(struct disk_txn *d, const struct txn_node *node)
 {
-    if (node->nr.kind == NODE_DIR)
-        TRY(put_dir(d, node));
+    if (node->nr.kind == NODE_DIR && node->entries_changed)
+        TRY(put_children(d, node));
     if (node->props_changed) {
         hashdump_format(&d->text, node->props.list, node->props.n, S("END"));
         TRY(put(d, node_file(d, &node->nr.id, ".props")));
     }
     noderev_format(&d->text, &node->nr, d->txn->fs->format);
     return put(d, node_file(d, &node->nr.id, ""));
+}
+
+static struct err *put_tree(struct disk_txn *d)
+{
+    struct txn_walk walk;
+    const struct txn_node *node;
+    txn_walk_begin(&walk, d->txn, d->arena);
+    while ((node = txn_walk_next(&walk)))
+        TRY(put_node(d, node));
+    return NULL;
 }
 
 static void put_u64(struct buf *out, uint64_t n)
@@ -141,7 +149,7 @@ static struct err *put_all(struct disk_txn *d)
     TRY(put_next_ids(d));
     TRY(draft_show(d->txn->draft, d->txn->name));
     TRY(put_indexes(d));
-    return put_node(d, d->txn->root);
+    return put_tree(d);
 }
 
 struct err *txn_spill(struct txn *txn)
@@ -326,7 +334,50 @@ static struct err *file_shared(struct disk_txn *d, struct txn_node *file)
     return NULL;
 }
 
-static struct err *get_node(struct txn_node **out, struct disk_txn *d, const struct noderev_id *id);
+static struct err *get_props(struct disk_txn *d, struct txn_node *node)
+{
+    struct prop *list;
+    size_t n, pos = 0;
+    TRY(get_needed(d, node_file(d, &node->nr.id, ".props")));
+    TRY(hashdump_parse(&list, &n, NULL, NULL, arena_str(d->txn->arena, buf_view(&d->text)), &pos,
+                       S("END"), d->arena));
+    proplist_init(&node->props, NULL, d->txn->arena);
+    for (size_t i = 0; i < n; i++)
+        proplist_set(&node->props, list[i].name, &list[i].value);
+    node->props_changed = true;
+    return NULL;
+}
+
+/* A folder's entries are left for later. */
+static struct err *get_node(struct txn_node **out, struct disk_txn *d, const struct noderev_id *id)
+{
+    struct txn *txn = d->txn;
+    struct noderev *nr;
+    size_t used;
+    TRY(get_needed(d, node_file(d, id, "")));
+    TRY(noderev_parse(&nr, &used, buf_view(&d->text)));
+    arena_keep(txn->arena, &nr->shared);
+    if (!noderev_id_eq(&nr->id, id))
+        return err_make(E_FS_CORRUPT, "Node file of '%.*s' holds another node", STR(nr->cpath));
+    struct txn_node *node = txn_node_new(txn, NULL);
+    noderev_take(&node->nr, nr);
+    if (nr->has_pred)
+        TRY(noderev_get(&node->from, txn->fs, &nr->pred, txn->arena));
+    *out = node;
+    if (nr->has_props && nr->props.rev == REV_NONE)
+        TRY(get_props(d, node));
+    if (!nr->has_text)
+        return NULL;
+    if (nr->kind == NODE_FILE)
+        return nr->text.rev == REV_NONE ? file_content(d, node) : file_shared(d, node);
+    if (nr->text.rev != REV_NONE)
+        return NULL;
+    node->entries_changed = true;
+    struct unread_dir *unread = ARENA_NEW(d->arena, struct unread_dir);
+    *unread = (struct unread_dir){node, d->unread};
+    d->unread = unread;
+    return NULL;
+}
 
 /* One name of a directory as the transaction has it, unless it is that of the directory beneath. */
 static struct err *get_child(struct disk_txn *d, struct txn_node *dir,
@@ -335,6 +386,10 @@ static struct err *get_child(struct disk_txn *d, struct txn_node *dir,
     struct txn_child child = {.id = entry->id, .kind = entry->kind};
     if (entry->id.rev == REV_NONE) {
         TRY(get_node(&child.node, d, &entry->id));
+        struct str name, parent = dir->nr.cpath, path = child.node->nr.cpath;
+        if (!path_skip_ancestor(&name, parent, path) || !str_eq(name, entry->name))
+            return err_make(E_FS_CORRUPT, "Entry '%.*s' of '%.*s' is the node of '%.*s'",
+                            STR(entry->name), STR(parent), STR(path)); /* so there is no cycle */
     } else {
         const struct dirent_fs *beneath = dir->base ? dir_find(dir->base, entry->name) : NULL;
         if (beneath && noderev_id_eq(&beneath->id, &entry->id))
@@ -389,45 +444,15 @@ static struct err *get_children(struct disk_txn *d, struct txn_node *dir)
     return NULL;
 }
 
-static struct err *get_props(struct disk_txn *d, struct txn_node *node)
+static struct err *get_tree(struct disk_txn *d, const struct noderev_id *root)
 {
-    struct prop *list;
-    size_t n, pos = 0;
-    TRY(get_needed(d, node_file(d, &node->nr.id, ".props")));
-    TRY(hashdump_parse(&list, &n, NULL, NULL, arena_str(d->txn->arena, buf_view(&d->text)), &pos,
-                       S("END"), d->arena));
-    proplist_init(&node->props, NULL, d->txn->arena);
-    for (size_t i = 0; i < n; i++)
-        proplist_set(&node->props, list[i].name, &list[i].value);
-    node->props_changed = true;
+    struct unread_dir *unread;
+    TRY(get_node(&d->txn->root, d, root));
+    while ((unread = d->unread)) {
+        d->unread = unread->next;
+        TRY(get_children(d, unread->dir));
+    }
     return NULL;
-}
-
-static struct err *get_node(struct txn_node **out, struct disk_txn *d, const struct noderev_id *id)
-{
-    struct txn *txn = d->txn;
-    struct noderev *nr;
-    size_t used;
-    TRY(get_needed(d, node_file(d, id, "")));
-    TRY(noderev_parse(&nr, &used, buf_view(&d->text)));
-    arena_keep(txn->arena, &nr->shared);
-    if (!noderev_id_eq(&nr->id, id))
-        return err_make(E_FS_CORRUPT, "Node file of '%.*s' holds another node", STR(nr->cpath));
-    struct txn_node *node = txn_node_new(txn, NULL);
-    noderev_take(&node->nr, nr);
-    if (nr->has_pred)
-        TRY(noderev_get(&node->from, txn->fs, &nr->pred, txn->arena));
-    *out = node;
-    if (nr->has_props && nr->props.rev == REV_NONE)
-        TRY(get_props(d, node));
-    if (!nr->has_text)
-        return NULL;
-    if (nr->kind == NODE_FILE)
-        return nr->text.rev == REV_NONE ? file_content(d, node) : file_shared(d, node);
-    if (nr->text.rev != REV_NONE)
-        return NULL;
-    node->entries_changed = true;
-    return get_children(d, node);
 }
 
 static struct err *get_all(struct disk_txn *d)
@@ -436,7 +461,7 @@ static struct err *get_all(struct disk_txn *d)
     TRY(get_revprops(d));
     TRY(get_texts(d));
     struct noderev_id root = {.node = zero, .copy = zero, .rev = REV_NONE, .txn = d->txn->id};
-    TRY(get_node(&d->txn->root, d, &root));
+    TRY(get_tree(d, &root));
     if (d->txn->root->nr.kind != NODE_DIR || !d->txn->root->nr.has_pred)
         return err_make(E_FS_CORRUPT, "The root of the transaction is not a directory's successor");
     d->txn->base = d->txn->root->nr.pred.rev;

@@ -143,6 +143,16 @@ struct err *txn_dir_find(struct txn_child *out, bool *found, struct txn *txn, st
 /* The names that OVER holds, sorted. */
 struct str *txn_dir_over(size_t *n, const struct txn_node *dir, struct arena *arena);
 
+/* The transaction's own nodes, children before the folder that has them, the root last. Clients
+ * decide how deep the tree is, so that the way to the root is a list, not a recursion on the
+ * thread's stack. */
+struct txn_walk {
+    struct arena *arena;
+    struct txn_walk_dir *top;
+};
+void txn_walk_begin(struct txn_walk *walk, const struct txn *txn, struct arena *arena);
+struct txn_node *txn_walk_next(struct txn_walk *walk); /* NULL at the end */
+
 /* All of FROM but its references, which other threads count. */
 static inline void noderev_take(struct noderev *to, const struct noderev *from)
 {

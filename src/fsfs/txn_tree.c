@@ -103,6 +103,47 @@ struct str *txn_dir_over(size_t *n, const struct txn_node *dir, struct arena *ar
     return dir->over ? map_sorted(dir->over, n, arena) : NULL;
 }
 
+/* ---- all of them ---- */
+
+/* A folder whose children are given out. */
+struct txn_walk_dir {
+    struct txn_node *dir;
+    const struct str *names;
+    size_t n, next;
+    struct txn_walk_dir *up;
+};
+
+static void dir_enter(struct txn_walk *walk, struct txn_node *dir)
+{
+    struct txn_walk_dir *open = ARENA_NEW(walk->arena, struct txn_walk_dir);
+    *open = (struct txn_walk_dir){.dir = dir, .up = walk->top};
+    open->names = txn_dir_over(&open->n, dir, walk->arena);
+    walk->top = open;
+}
+
+void txn_walk_begin(struct txn_walk *walk, const struct txn *txn, struct arena *arena)
+{
+    *walk = (struct txn_walk){.arena = arena};
+    dir_enter(walk, txn->root);
+}
+
+struct txn_node *txn_walk_next(struct txn_walk *walk)
+{
+    struct txn_walk_dir *open;
+    while ((open = walk->top) && open->next < open->n) {
+        const struct txn_child *child = map_get(open->dir->over, open->names[open->next++]);
+        if (!child->node || child->kind == NODE_NONE)
+            continue;
+        if (child->node->nr.kind != NODE_DIR)
+            return child->node;
+        dir_enter(walk, child->node);
+    }
+    if (!open)
+        return NULL;
+    walk->top = open->up;
+    return open->dir;
+}
+
 /* ---- revisions ---- */
 
 struct err *revision_find(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path,

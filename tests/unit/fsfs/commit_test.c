@@ -247,7 +247,9 @@ static void a_merged_directory_has_the_changes_of_both(void **state)
     struct fsfs *fs = stock_open(stock, "v");
     mucc_commit(stock, fs,
                 "mkdir d\nput t1 d/b\nput t1 d/d\nput t1 d/f\nps svn:mergeinfo /x:1 d/f\n");
-    struct txn *late = mucc_txn(stock, fs, "put t2 d/b\nput t2 d/e\nps svn:mergeinfo /y:1 d/b\n");
+    struct txn *late = mucc_txn(stock, fs,
+                                "put t2 d/b\nput t2 d/e\nps svn:mergeinfo /y:1 d/b\n"
+                                "put t1 d/a\nrm d/a\n");
     mucc_commit(stock, fs, "put t3 d/a\nrm d/d\nrm d/f\n");
     revnum rev;
     assert_ok(txn_commit(&rev, NULL, late, &options));

@@ -377,6 +377,23 @@ static void a_transaction_of_stock_is_read_and_committed(void **state)
     }
 }
 
+static void a_transaction_that_is_no_tree_is_corrupt(void **state)
+{
+    struct stock *stock = *state;
+    struct fsfs *fs = make_repository(stock);
+    struct txn *txn = mucc_txn(stock, fs, "ps k v d\n"), *loaded;
+    assert_ok(txn_spill(txn));
+    struct str name = txn_name(txn);
+    stock_run(stock, arena_printf(stock->arena, /* the root's entry "d" is the root */
+                                  "sed -i -e '/^d$/{n;s/.*/V %zu/;n;s/.*/dir 0.0.t%.*s/}' "
+                                  "v/db/transactions/%.*s.txn/node.0.0.children",
+                                  strlen("dir 0.0.t") + name.n, STR(name), STR(name))
+                         .p);
+    assert_err(txn_load(&loaded, fs, name), E_FS_CORRUPT, "Entry 'd' of '/' is the node of '/'");
+    txn_abort(txn);
+    fsfs_close(fs);
+}
+
 static void a_transaction_that_is_not_there_is_named(void **state)
 {
     struct stock *stock = *state;
@@ -402,6 +419,7 @@ int main(void)
         STOCK_TEST(stock_sees_a_spilled_transaction),
         STOCK_TEST(a_hook_may_change_properties_of_a_spilled_transaction),
         STOCK_TEST(a_transaction_of_stock_is_read_and_committed),
+        STOCK_TEST(a_transaction_that_is_no_tree_is_corrupt),
         STOCK_TEST(a_transaction_that_is_not_there_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
