@@ -128,3 +128,22 @@ void err_print_warning(const struct err *err, const char *prog)
     for (; err; err = err->cause)
         print_line(err, prog, "warning: ", 'W');
 }
+
+static struct {
+    void (*tell)(void *arg, const struct err *err);
+    void *arg;
+} warned;
+
+void err_warn(const struct err *err)
+{
+    if (warned.tell)
+        warned.tell(warned.arg, err);
+    else
+        err_print_warning(err, "varve");
+}
+
+void err_warn_to(void (*tell)(void *arg, const struct err *err), void *arg)
+{
+    warned.tell = tell;
+    warned.arg = arg;
+}

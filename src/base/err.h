@@ -57,6 +57,12 @@ void err_print(const struct err *err, const char *prog);
 /* The same as a warning: "PROG: warning: W160004: text\n". */
 void err_print_warning(const struct err *err, const char *prog);
 
+/* Tell the administrator of ERR, after which all goes on: to standard error as a warning, or to who
+ * asked for it with err_warn_to (before there are other threads; TELL NULL: standard error again).
+ */
+void err_warn(const struct err *err);
+void err_warn_to(void (*tell)(void *arg, const struct err *err), void *arg);
+
 /* Return from the calling function with the error of EXPR, if it has one. */
 #define TRY(expr)                                                                                  \
     do {                                                                                           \

@@ -8,6 +8,7 @@
 #define VARVE_BASE_ERRCODE_H
 
 enum errcode {
+    E_APR_EOF = 70014, /* what the stock tools say where a file ends too early */
     E_BAD_CONTAINING_POOL = 125000,
     E_BAD_FILENAME = 125001,
     E_BAD_URL = 125002,

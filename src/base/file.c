@@ -9,9 +9,14 @@
 
 struct err *file_read_all(struct buf *out, const char *path, size_t limit)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return err_errno(errno, "Can't open file '%s'", path);
+    if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode)) {
+        close(fd);
+        return err_make(E_BAD_FILENAME, "'%s' is not a file", path);
+    }
     struct reader *r = reader_of_fd(fd, true, path);
     struct err *err = reader_all(out, r, limit);
     reader_close(r);

@@ -8,7 +8,8 @@
 #include "base/buf.h"
 
 /* The whole file, NUL behind it. Errors: errno values with the path: "Can't open file 'P': ...".
- * More than LIMIT bytes: E_INCOMPLETE_DATA. */
+ * More than LIMIT bytes: E_INCOMPLETE_DATA. A FIFO, where nobody may ever come to write:
+ * E_BAD_FILENAME. */
 struct err *file_read_all(struct buf *out, const char *path, size_t limit);
 /* Create PATH with MODE, or replace what is in it. */
 struct err *file_write_all(const char *path, struct str content, unsigned mode);

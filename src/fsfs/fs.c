@@ -50,8 +50,6 @@ bool uuid_is_valid(struct str s)
 
 /* ---- opening ---- */
 
-enum { APR_EOF_NUMBER = 70014 }; /* what stock reports where a file ends too early */
-
 static struct err *record_read(struct buf *out, struct store *store, enum record_kind kind,
                                const char *name)
 {
@@ -64,7 +62,7 @@ static struct err *record_read(struct buf *out, struct store *store, enum record
 
 static struct err *ends_early(struct store *store, const char *name)
 {
-    return err_make(APR_EOF_NUMBER, "Can't read file '%s/%s': End of file found", store_path(store),
+    return err_make(E_APR_EOF, "Can't read file '%s/%s': End of file found", store_path(store),
                     name);
 }
 
@@ -112,13 +110,15 @@ static struct err *read_format(struct fsfs *fs)
     return NULL;
 }
 
-static struct err *uuid_line(char out[64], struct str line, struct store *store)
+/* Whatever a line holds that is not too long is somebody's UUID. */
+static struct err *uuid_line(char out[64], size_t *pos, struct str text, struct store *store)
 {
+    struct str line;
+    if (!str_line(&line, text, pos))
+        return ends_early(store, "uuid");
     if (line.n > 37)
         return err_make(E_MALFORMED_FILE, "Can't read length line in file '%s/uuid'",
                         store_path(store));
-    if (line.n < 36)
-        return ends_early(store, "uuid");
     memcpy(out, line.p, line.n);
     out[line.n] = '\0';
     return NULL;
@@ -128,13 +128,10 @@ static struct err *read_uuid(struct fsfs *fs)
 {
     AUTO_BUF(text);
     TRY(record_read(&text, fs->store, RECORD_UUID, "uuid"));
-    struct str line;
     size_t pos = 0;
-    if (!str_line(&line, buf_view(&text), &pos))
-        return ends_early(fs->store, "uuid");
-    TRY(uuid_line(fs->uuid, line, fs->store));
-    if (fs->format >= 7 && str_line(&line, buf_view(&text), &pos) && line.n)
-        return uuid_line(fs->instance, line, fs->store);
+    TRY(uuid_line(fs->uuid, &pos, buf_view(&text), fs->store));
+    if (fs->format >= 7)
+        return uuid_line(fs->instance, &pos, buf_view(&text), fs->store);
     memcpy(fs->instance, fs->uuid, sizeof fs->instance);
     return NULL;
 }

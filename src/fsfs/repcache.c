@@ -14,6 +14,7 @@ enum {
     ROWS_WAITING_MAX = 1 << 18, /* whoever offers more waits for the writer */
     TRUST_MS = 1000,            /* how long the file is believed not to have changed */
     KNOWN_MAX = 1 << 21,        /* hashes; their set takes 32 MiB then */
+    RETRY_MS = 60 * 1000,       /* a file that could not be used is tried again after so long */
     SCAN_AFTER = 256,       /* absent rows that we asked the file for before we read all of it */
     SCAN_BYTES_EACH = 4096, /* ... and how much of the file each of them is worth */
 };
@@ -41,6 +42,13 @@ struct known {
     int64_t checked_ms; /* when the file was last seen to have it */
 };
 
+/* A time without the file, from an error on until the file is another or RETRY_MS are over. */
+struct outage {
+    bool is;
+    struct file_stamp stamp;
+    int64_t since_ms;
+};
+
 struct repcache {
     char *path;
     int format;
@@ -49,13 +57,14 @@ struct repcache {
     pthread_cond_t wake, written;
     struct batch held, waiting, writing;
     struct known known;
-    bool has_writer, stop, hurry, writer_broken, warned;
+    bool has_writer, stop, hurry, warned;
+    struct outage writer_out;
     struct err *writer_err; /* the first since the last flush */
     pthread_t writer;
 
     pthread_mutex_t reader_mutex; /* over these */
     struct repcache_db *reader;
-    bool reader_broken;
+    struct outage reader_out;
     int64_t absent; /* rows asked for and not found since the file was last read whole */
 };
 
@@ -186,6 +195,22 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* ERR is what the file was answered with. That it was busy tells nothing of it. */
+static void outage_begin(struct outage *out, const struct repcache *rc, const struct err *err)
+{
+    if (err->code != E_SQLITE_BUSY)
+        *out = (struct outage){true, stamp_take(rc), now_ms()};
+}
+
+static bool outage_lasts(struct outage *out, const struct repcache *rc)
+{
+    if (!out->is)
+        return false;
+    struct file_stamp stamp = stamp_take(rc);
+    out->is = stamp_eq(&stamp, &out->stamp) && now_ms() - out->since_ms < RETRY_MS;
+    return out->is;
+}
+
 /* Whether the set of hashes can be believed; one that cannot is dropped. While our own writer is at
  * work it is: the writer notices what others did before it. MUTEX is held. */
 static bool known_is_current(struct repcache *rc)
@@ -225,12 +250,21 @@ void repcache_init(struct fsfs *fs)
     fs->repcache = rc;
 }
 
-/* Say once that the file can't be used; all goes on without it. MUTEX is held. */
+/* Say once that the file can't be used, until it can be again; all goes on without it. MUTEX is
+ * held. */
 static void warn(struct repcache *rc, const struct err *err)
 {
     if (!rc->warned)
-        err_print_warning(err, "varve");
+        err_warn(err);
     rc->warned = true;
+}
+
+static void warn_replaced(const struct repcache *rc)
+{
+    struct err *err = err_make(
+        E_FS_GENERAL, "'%s' was removed or replaced; what it held is shared no more", rc->path);
+    err_warn(err);
+    err_free(err);
 }
 
 /* ---- the writer ---- */
@@ -241,9 +275,7 @@ static int row_cmp(const void *a, const void *b)
                   SHA1_SIZE);
 }
 
-/* Write what is in `writing`; called without the mutex: nobody else changes it, and finders only
- * read the index. */
-static struct err *write_rows(struct repcache *rc, struct repcache_db **db, struct file_stamp known,
+static struct err *write_once(struct repcache *rc, struct repcache_db **db, struct file_stamp known,
                               bool *foreign)
 {
     bool made = true;
@@ -262,6 +294,37 @@ static struct err *write_rows(struct repcache *rc, struct repcache_db **db, stru
     struct err *err = repcache_db_insert(*db, &changed, sorted, rc->writing.n);
     free(sorted);
     *foreign = *foreign || changed;
+    return err;
+}
+
+static void db_drop(struct repcache_db **db)
+{
+    repcache_db_close(*db);
+    *db = NULL;
+}
+
+/* Write what is in `writing`; called without the mutex: nobody else changes it, and finders only
+ * read the index. What fails with a connection that is not new is tried with a new one: somebody
+ * may have done something to the file. */
+static struct err *write_rows(struct repcache *rc, struct repcache_db **db, struct file_stamp known,
+                              bool *foreign)
+{
+    const bool replaced = *db && repcache_db_has_moved(*db);
+    if (replaced)
+        db_drop(db);
+    const bool is_old = *db != NULL;
+    struct err *err = write_once(rc, db, known, foreign);
+    if (err && is_old && err->code != E_SQLITE_BUSY) {
+        err_free(err);
+        db_drop(db);
+        err = write_once(rc, db, known, foreign);
+        *foreign = true;
+    }
+    if (err)
+        db_drop(db);
+    else if (replaced)
+        warn_replaced(rc);
+    *foreign = *foreign || replaced;
     return err;
 }
 
@@ -298,10 +361,12 @@ static void *writer_run(void *arg)
             known_forget(&rc->known);
         rc->known.stamp = stamp_take(rc);
         rc->known.checked_ms = now_ms();
-        if (err && err->code != E_SQLITE_BUSY)
-            rc->writer_broken = true;
-        if (err)
+        if (err) {
+            outage_begin(&rc->writer_out, rc, err);
             warn(rc, err);
+        } else {
+            rc->warned = false;
+        }
         if (err && !rc->writer_err)
             rc->writer_err = err;
         else
@@ -317,14 +382,19 @@ static void *writer_run(void *arg)
 /* True while offers can reach the file. MUTEX is held. */
 static bool writer_ready(struct repcache *rc)
 {
-    if (rc->has_writer || rc->writer_broken)
-        return !rc->writer_broken;
+    if (outage_lasts(&rc->writer_out, rc))
+        return false;
+    if (rc->has_writer)
+        return true;
     int errnum = pthread_create(&rc->writer, NULL, writer_run, rc);
     rc->has_writer = errnum == 0;
-    rc->writer_broken = errnum != 0;
-    if (errnum)
+    if (errnum) {
+        err_free(rc->writer_err);
         rc->writer_err = err_errno(errnum, "Can't start the writer of '%s'", rc->path);
-    return errnum == 0;
+        outage_begin(&rc->writer_out, rc, rc->writer_err);
+        warn(rc, rc->writer_err);
+    }
+    return rc->has_writer;
 }
 
 void repcache_offer(struct fsfs *fs, const struct repcache_row *rows, size_t n)
@@ -333,7 +403,7 @@ void repcache_offer(struct fsfs *fs, const struct repcache_row *rows, size_t n)
     if (!fs->config.rep_sharing || n == 0)
         return;
     pthread_mutex_lock(&rc->mutex);
-    while (rc->waiting.n >= ROWS_WAITING_MAX && !rc->writer_broken)
+    while (rc->waiting.n >= ROWS_WAITING_MAX && !rc->writer_out.is)
         pthread_cond_wait(&rc->written, &rc->mutex);
     if (writer_ready(rc)) {
         bool was_empty = rc->waiting.n == 0;
@@ -487,18 +557,47 @@ static struct err *find_in_reader(struct repcache_row *out, bool *found, struct 
     return NULL;
 }
 
-static struct err *find_in_file(struct repcache_row *out, bool *found, struct repcache *rc,
-                                const uint8_t sha1[SHA1_SIZE])
+static void reader_drop(struct repcache *rc)
 {
-    *found = false;
-    if (rc->reader_broken)
-        return NULL;
+    repcache_db_close(rc->reader);
+    rc->reader = NULL;
+    rc->absent = 0;
+}
+
+/* With a new connection where there is none. */
+static struct err *find_once(struct repcache_row *out, bool *found, struct repcache *rc,
+                             const uint8_t sha1[SHA1_SIZE])
+{
     if (!rc->reader)
         TRY(repcache_db_open(&rc->reader, rc->path));
     if (rc->reader)
         return find_in_reader(out, found, rc, sha1);
     know_empty(rc);
     return NULL;
+}
+
+/* READER_MUTEX is held. */
+static struct err *find_in_file(struct repcache_row *out, bool *found, struct repcache *rc,
+                                const uint8_t sha1[SHA1_SIZE])
+{
+    *found = false;
+    if (outage_lasts(&rc->reader_out, rc))
+        return NULL;
+    if (rc->reader && repcache_db_has_moved(rc->reader))
+        reader_drop(rc);
+    const bool is_old = rc->reader != NULL;
+    struct err *err = find_once(out, found, rc, sha1);
+    if (err && is_old && err->code != E_SQLITE_BUSY) {
+        err_free(err);
+        reader_drop(rc);
+        err = find_once(out, found, rc, sha1);
+    }
+    if (err) {
+        *found = false;
+        reader_drop(rc);
+        outage_begin(&rc->reader_out, rc, err);
+    }
+    return err;
 }
 
 struct err *repcache_find(struct repcache_row *out, bool *found, struct fsfs *fs,
@@ -514,10 +613,8 @@ struct err *repcache_find(struct repcache_row *out, bool *found, struct fsfs *fs
         return NULL;
     pthread_mutex_lock(&rc->reader_mutex);
     struct err *err = find_in_file(out, found, rc, sha1);
-    rc->reader_broken = rc->reader_broken || (err && err->code != E_SQLITE_BUSY);
     pthread_mutex_unlock(&rc->reader_mutex);
     if (err) {
-        *found = false;
         pthread_mutex_lock(&rc->mutex);
         warn(rc, err);
         pthread_mutex_unlock(&rc->mutex);

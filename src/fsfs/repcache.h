@@ -4,7 +4,11 @@
  * The table is an accelerator that may be stale, foreign or damaged: whoever uses a row checks the
  * representation's existence, size and bytes first. Rows are written after the commit by a
  * background thread, many commits in one SQLite transaction, and are found by this process from the
- * moment they are offered. */
+ * moment they are offered.
+ *
+ * Where the file is removed or replaced under us, this is told once (err_warn) and a new one is
+ * made or the other one used. One that cannot be used (junk; no descriptors, no room) is told of
+ * once, left as it is, and looked at again when it has changed or a minute later. */
 #ifndef VARVE_FSFS_REPCACHE_H
 #define VARVE_FSFS_REPCACHE_H
 

@@ -25,7 +25,12 @@ static struct err *sqlite_error(const struct repcache_db *db, int rc)
                : (rc & 0xff) == SQLITE_READONLY ? E_SQLITE_READONLY
                                                 : E_SQLITE_ERROR;
     const char *words = db->db ? sqlite3_errmsg(db->db) : sqlite3_errstr(rc);
-    return err_make(code, "sqlite[S%d]: %s: '%s'", rc & 0xff, words, db->path);
+    const int errnum = db->db ? sqlite3_system_errno(db->db) : 0;
+    const int kind = rc & 0xff;
+    if (errnum && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR || kind == SQLITE_FULL))
+        return err_wrap(err_errno(errnum, "Can't use file '%s'", db->path), code,
+                        "sqlite[S%d]: %s: '%s'", kind, words, db->path);
+    return err_make(code, "sqlite[S%d]: %s: '%s'", kind, words, db->path);
 }
 
 static struct err *check(const struct repcache_db *db, int rc)
@@ -68,6 +73,13 @@ void repcache_db_close(struct repcache_db *db)
     sqlite3_close(db->db);
     free(db->path);
     free(db);
+}
+
+bool repcache_db_has_moved(const struct repcache_db *db)
+{
+    int moved = 0;
+    sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return moved;
 }
 
 /* Nobody shares a connection, so SQLite need not lock it. */
@@ -178,7 +190,7 @@ static bool row_take(struct repcache_row *out, sqlite3_stmt *stmt)
     out->size = (uint64_t)numbers[2];
     out->expanded = (uint64_t)numbers[3];
     const char *hash = (const char *)sqlite3_column_text(stmt, 0);
-    return num_unhex(out->sha1, SHA1_SIZE, str_of(hash));
+    return hash && num_unhex(out->sha1, SHA1_SIZE, str_of(hash));
 }
 
 struct err *repcache_db_find(struct repcache_row *out, bool *found, struct repcache_db *db,

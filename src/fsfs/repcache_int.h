@@ -20,6 +20,8 @@ struct err *repcache_db_open(struct repcache_db **out, const char *path);
 struct err *repcache_db_open_or_make(struct repcache_db **out, bool *made, const char *path,
                                      int format);
 void repcache_db_close(struct repcache_db *db); /* NULL is fine */
+/* Has the file been removed since, or another put in its place? */
+bool repcache_db_has_moved(const struct repcache_db *db);
 
 struct err *repcache_db_find(struct repcache_row *out, bool *found, struct repcache_db *db,
                              const uint8_t sha1[SHA1_SIZE]);

@@ -113,19 +113,31 @@ static struct err *take_one(const struct lock_call *call, struct lock_request *r
     return lock_write(call->repo->fs, &request->lock);
 }
 
-/* Do STEP for all requests under one lease; each has its own error. */
+/* Do STEP for all requests under one lease. What is wrong with one is its own error; where the
+ * machine fails there are no results from there on. */
 static struct err *
 under_lease(const struct lock_call *call, struct lock_request *requests, size_t n,
             struct err *(*step)(const struct lock_call *, struct lock_request *, revnum))
 {
     struct store *store = call->repo->fs->store;
     revnum youngest;
-    TRY(lease_take(store, LEASE_WRITE));
-    struct err *err = fsfs_youngest(&youngest, call->repo->fs);
-    for (size_t i = 0; i < n && !err; i++)
-        if (!requests[i].err)
-            requests[i].err = step(call, &requests[i], youngest);
-    lease_drop(store, LEASE_WRITE);
+    size_t done = 0;
+    struct err *err = lease_take(store, LEASE_WRITE);
+    if (!err) {
+        err = fsfs_youngest(&youngest, call->repo->fs);
+        for (; done < n && !err; done += !err) {
+            struct lock_request *request = &requests[done];
+            if (!request->err)
+                request->err = step(call, request, youngest);
+            if (request->err && err_is_system(request->err)) {
+                err = request->err;
+                request->err = NULL;
+            }
+        }
+        lease_drop(store, LEASE_WRITE);
+    }
+    for (; done < n; done++)
+        requests[done].lock = (struct lock){0};
     return err;
 }
 
@@ -152,12 +164,7 @@ struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n
         return err_make(E_XML_UNESCAPABLE_DATA, "Lock comment contains illegal characters");
     for (size_t i = 0; i < n; i++)
         requests[i].err = prepare(&call, &requests[i]);
-    struct err *err = under_lease(&call, requests, n, take_one);
-    if (err) { /* nothing was done: there are no results */
-        for (size_t i = 0; i < n; i++)
-            requests[i].lock = (struct lock){0};
-        return err;
-    }
+    TRY(under_lease(&call, requests, n, take_one));
     size_t done;
     struct str *paths = done_paths(&done, requests, n, arena);
     if (!done)

@@ -17,8 +17,8 @@ struct lock_request {
 
 /* Lock each path for USER. One set of locks files is written under one lease. Errors of single
  * paths: E_FS_PATH_ALREADY_LOCKED, E_FS_OUT_OF_DATE, E_FS_NOT_FOUND, E_FS_NOT_FILE, hook failures.
- * The function's own error means that nothing was done, or that the post-lock hook failed
- * (E_REPOS_POST_LOCK_HOOK_FAILED). */
+ * The function's own error means that the machine failed (nothing was done for those that have
+ * neither lock nor error), or that the post-lock hook did (E_REPOS_POST_LOCK_HOOK_FAILED). */
 struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
                       struct str comment, bool is_dav_comment, bool steal, int64_t expires_us,
                       struct arena *arena);

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { OUTER_FORMAT_OLD = 3, OUTER_FORMAT = 5, FORMAT_FILE_MAX = 1024 };
 
@@ -17,7 +18,7 @@ static struct err *read_format(int *format, const char *path)
     struct str line;
     int64_t number;
     if (!str_line(&line, buf_view(&text), &pos))
-        return err_make(E_STREAM_UNEXPECTED_EOF, "Can't read length line in stream '%s'", path);
+        return err_make(E_APR_EOF, "Can't read file '%s': End of file found", path);
     if (!num_i64(&number, line) || number < 0)
         return err_make(E_BAD_VERSION_FILE_FORMAT, "First line of '%s' contains non-digit", path);
     if (number != OUTER_FORMAT_OLD && number != OUTER_FORMAT)
@@ -53,9 +54,10 @@ void repo_close(struct repo *repo)
 bool repo_is_at(const char *path)
 {
     AUTO_ARENA(arena);
-    return file_exists(arena_printf(arena, "%s/format", path).p) &&
-           dir_exists(arena_printf(arena, "%s/db", path).p) &&
-           dir_exists(arena_printf(arena, "%s/locks", path).p);
+    struct stat format;
+    return lstat(arena_printf(arena, "%s/format", path).p, &format) == 0 &&
+           (S_ISREG(format.st_mode) || S_ISLNK(format.st_mode)) &&
+           dir_exists(arena_printf(arena, "%s/db", path).p);
 }
 
 /* The releases that brought each format. */

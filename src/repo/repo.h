@@ -26,8 +26,8 @@ struct repo {
 struct err *repo_open(struct repo **out, const char *path, const struct fsfs_options *options);
 void repo_close(struct repo *repo); /* NULL is fine */
 
-/* True where PATH looks like a repository (folders and `format`). No error: an unreadable place is
- * none. */
+/* True where PATH looks like a repository (its `format` and `db/`, as Subversion looks). No error:
+ * an unreadable place is none. */
 bool repo_is_at(const char *path);
 
 struct repo_create_options {

@@ -328,8 +328,11 @@ struct err *serve_run(const struct serve_options *options)
     conn_set_memory_limit(options->requests_memory);
     if (options->log_file)
         TRY(log_open(&session.log, absolute(options->log_file, arena)));
+    if (session.log)
+        err_warn_to(session_log_warning, &session);
     struct err *err = serve_with(&own, &session);
     registry_close_all();
+    err_warn_to(NULL, NULL);
     log_close(session.log);
     return err;
 }

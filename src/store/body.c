@@ -240,6 +240,8 @@ static struct err *body_open(struct entry **out, struct store *store, revnum fir
     struct err *err = NULL;
     if (store->disk->fstat(store->disk, fd, &st) != 0)
         err = err_errno(errno, "Can't stat file '%s'", path);
+    else if (S_ISDIR(st.st_mode))
+        err = err_errno(EISDIR, "Can't read file '%s'", path);
     else if (!S_ISREG(st.st_mode))
         err = err_make(E_FS_CORRUPT, "'%s' is not a file", path);
     if (err) {

@@ -176,6 +176,26 @@ struct err *store_min_unpacked(revnum *out, struct store *store)
 
 /* ---- transaction names ---- */
 
+/* The counter was lost, with the end of the disk or by somebody's hand: *FIRST is behind the
+ * numbers of all transactions that are there. Those that are not have no say any more: their
+ * revisions have other bases. */
+static struct err *recount(uint64_t *first, struct store *store)
+{
+    AUTO_ARENA(arena);
+    struct str *names;
+    size_t count;
+    *first = 0;
+    TRY(record_scan(&names, &count, store, RECORD_TXN, arena));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number;
+        size_t dash = str_find(names[i], '-');
+        if (dash != SIZE_MAX && num_base36(&number, str_skip(names[i], dash + 1)) &&
+            number >= *first && number < UINT64_MAX)
+            *first = number + 1;
+    }
+    return NULL;
+}
+
 /* Move the counter in `txn-current` COUNT numbers on; *FIRST is what it was. The caller holds
  * LEASE_TXN_CURRENT. */
 static struct err *reserve(uint64_t *first, struct store *store, uint64_t count)
@@ -185,7 +205,9 @@ static struct err *reserve(uint64_t *first, struct store *store, uint64_t count)
     uint64_t next;
     char text[NUM_BASE36_MAX + 1];
     TRY(get_line(&line, &buf, store, "txn-current"));
-    if (!num_base36(first, line) || !add_u64(&next, *first, count))
+    if (!num_base36(first, line))
+        TRY(recount(first, store));
+    if (!add_u64(&next, *first, count))
         return corrupt(store, "txn-current");
     size_t n = num_to_base36(text, next);
     text[n++] = '\n';

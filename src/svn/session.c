@@ -242,6 +242,13 @@ void session_log_err(const struct session *s, const struct err *err)
     }
 }
 
+void session_log_warning(void *options, const struct err *err)
+{
+    const struct session nobody = {.options = options};
+    for (const char *marker = ""; err; err = err->cause, marker = "-")
+        session_log(&nobody, "WARN%s - 0 %d %s", marker, err->code, err->text);
+}
+
 /* The server is to blame, or a question makes no sense. */
 static bool is_fault(const struct err *err)
 {

@@ -50,6 +50,8 @@ struct session_options {
 /* Hold the whole conversation on CONN. Returns when it is over: NULL where the peer left in good
  * order, else why it ended. */
 struct err *session_serve(struct conn *conn, const struct session_options *options);
+/* For err_warn_to: a line in the log of OPTIONS (a struct session_options), of no session. */
+void session_log_warning(void *options, const struct err *err);
 
 /* Tell a client that has just come why it cannot be served. Does not wait. */
 void session_turn_away(int fd, const struct session_options *options, struct err *why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/repcache.h"
 #include "stock.h"
+#include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
 
@@ -246,6 +247,187 @@ static void a_damaged_database_is_as_good_as_empty(void **state)
     fsfs_close(fs);
 }
 
+/* ---- what others do to the file meanwhile ---- */
+
+static int warnings;
+
+static void count_warning(void *arg, const struct err *err)
+{
+    warnings++;
+}
+
+static struct fsfs *open_with_rows(struct stock *stock)
+{
+    warnings = 0;
+    err_warn_to(count_warning, NULL);
+    stock_create(stock, "r", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "r");
+    offer(fs, 0, 10);
+    assert_ok(repcache_flush(fs));
+    assert_true(has(fs, 0)); /* by a connection of its own */
+    return fs;
+}
+
+/* Everything works, with a file that holds nothing of before. */
+static void assert_begun_anew(struct stock *stock, struct fsfs *fs)
+{
+    assert_false(has(fs, 0));
+    offer(fs, 20, 30);
+    assert_ok(repcache_flush(fs));
+    assert_true(has(fs, 20));
+    assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "10\n");
+    fsfs_close(fs);
+    fs = stock_open(stock, "r");
+    assert_true(has(fs, 29));
+    assert_false(has(fs, 9));
+    fsfs_close(fs);
+    err_warn_to(NULL, NULL);
+}
+
+static void a_file_that_was_removed_is_made_anew(void **state)
+{
+    struct stock *stock = *state;
+    struct fsfs *fs = open_with_rows(stock);
+    stock_run(stock, "rm " DB);
+    assert_begun_anew(stock, fs);
+    assert_int_equal(warnings, 1);
+}
+
+static void a_file_that_was_emptied_is_made_anew(void **state)
+{
+    struct stock *stock = *state;
+    struct fsfs *fs = open_with_rows(stock);
+    stock_run(stock, "truncate -s 0 " DB);
+    assert_begun_anew(stock, fs);
+}
+
+static void a_file_that_was_replaced_is_used(void **state)
+{
+    struct stock *stock = *state;
+    struct fsfs *fs = open_with_rows(stock);
+    stock_run(stock, "cp " DB " other");
+    ask(stock, "other", "DELETE FROM rep_cache WHERE expanded_size > 20");
+    stock_run(stock, "mv other " DB);
+    assert_true(has(fs, 0));
+    assert_false(has(fs, 1));
+    offer(fs, 20, 30);
+    assert_ok(repcache_flush(fs));
+    assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "11\n");
+    assert_int_equal(warnings, 1);
+    fsfs_close(fs);
+    err_warn_to(NULL, NULL);
+}
+
+static void junk_is_left_alone_and_told_of_once_until_it_is_gone(void **state)
+{
+    struct stock *stock = *state;
+    struct fsfs *fs = open_with_rows(stock);
+    stock_write(stock, DB, S("this is no database, however long one looks at it\n"));
+    for (uint64_t i = 0; i < 5; i++) {
+        assert_false(has(fs, 100 + i));
+        offer(fs, 10 + i, 11 + i);
+        err_free(repcache_flush(fs));
+    }
+    assert_str(stock_file(stock, DB), "this is no database, however long one looks at it\n");
+    assert_int_equal(warnings, 1);
+    stock_run(stock, "rm " DB);
+    assert_begun_anew(stock, fs);
+}
+
+/* ---- a machine that fails ---- */
+
+static int failing_errnum;
+
+static int failing_open(const char *path, int flags, int mode)
+{
+    errno = failing_errnum;
+    return -1;
+}
+
+static ssize_t failing_pread(int fd, void *p, size_t n, off_t offset)
+{
+    errno = failing_errnum;
+    return -1;
+}
+
+static ssize_t failing_read(int fd, void *p, size_t n)
+{
+    return failing_pread(fd, p, n, 0);
+}
+
+static ssize_t failing_pwrite(int fd, const void *p, size_t n, off_t offset)
+{
+    errno = failing_errnum;
+    return -1;
+}
+
+static ssize_t failing_write(int fd, const void *p, size_t n)
+{
+    return failing_pwrite(fd, p, n, 0);
+}
+
+/* SQLite's system calls that open, read or write: it is built with one of several. */
+static const struct {
+    char kind;
+    const char *name;
+    sqlite3_syscall_ptr call;
+} sqlite_calls[] = {
+    {'o', "open", (sqlite3_syscall_ptr)failing_open},
+    {'r', "read", (sqlite3_syscall_ptr)failing_read},
+    {'r', "pread", (sqlite3_syscall_ptr)failing_pread},
+    {'r', "pread64", (sqlite3_syscall_ptr)failing_pread},
+    {'w', "write", (sqlite3_syscall_ptr)failing_write},
+    {'w', "pwrite", (sqlite3_syscall_ptr)failing_pwrite},
+    {'w', "pwrite64", (sqlite3_syscall_ptr)failing_pwrite},
+};
+
+static void break_sqlite(char kind, bool broken)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    for (size_t i = 0; i < sizeof sqlite_calls / sizeof *sqlite_calls; i++)
+        if (sqlite_calls[i].kind == kind)
+            vfs->xSetSystemCall(vfs, sqlite_calls[i].name, broken ? sqlite_calls[i].call : NULL);
+}
+
+/* While SQLite's system calls of KIND fail. CODE: SQLite's. */
+static void fail_sqlite(struct stock *stock, char kind, int errnum, const char *code)
+{
+    struct fsfs *fs = open_with_rows(stock);
+    fsfs_close(fs);
+    fs = stock_open(stock, "r");
+    failing_errnum = errnum;
+    break_sqlite(kind, true);
+    has(fs, 0);
+    offer(fs, 10, 20);
+    assert_true(has(fs, 10));
+    struct err *err = repcache_flush(fs);
+    break_sqlite(kind, false);
+    assert_non_null(err);
+    for (const struct err *e = err; e; e = e->cause)
+        assert_null(strstr(e->text, "malformed"));
+    assert_err(err, E_SQLITE_ERROR, code);
+    assert_int_equal(warnings, 1);
+    stock_run(stock, "touch " DB); /* it is looked at again */
+    assert_true(has(fs, 0));
+    offer(fs, 20, 30);
+    assert_ok(repcache_flush(fs));
+    assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "20\n");
+    fsfs_close(fs);
+    err_warn_to(NULL, NULL);
+    stock_run(stock, "rm -rf r");
+}
+
+static void a_failure_of_the_machine_is_no_damage_and_no_end(void **state)
+{
+    struct stock *stock = *state;
+    fail_sqlite(stock, 'o', EMFILE, "sqlite[S14]");
+    fail_sqlite(stock, 'o', ENOMEM, "sqlite[S14]");
+    fail_sqlite(stock, 'o', EACCES, "sqlite[S14]");
+    fail_sqlite(stock, 'r', EIO, "sqlite[S10]");
+    fail_sqlite(stock, 'w', ENOSPC, "sqlite[S13]");
+    fail_sqlite(stock, 'w', EIO, "sqlite[S10]");
+}
+
 static void a_schema_of_the_future_is_left_alone(void **state)
 {
     struct stock *stock = *state;
@@ -331,6 +513,11 @@ int main(void)
         STOCK_TEST(a_row_that_is_there_stays),
         STOCK_TEST(all_rows_are_visited_until_an_error),
         STOCK_TEST(a_damaged_database_is_as_good_as_empty),
+        STOCK_TEST(a_file_that_was_removed_is_made_anew),
+        STOCK_TEST(a_file_that_was_emptied_is_made_anew),
+        STOCK_TEST(a_file_that_was_replaced_is_used),
+        STOCK_TEST(junk_is_left_alone_and_told_of_once_until_it_is_gone),
+        STOCK_TEST(a_failure_of_the_machine_is_no_damage_and_no_end),
         STOCK_TEST(a_schema_of_the_future_is_left_alone),
         STOCK_TEST(rows_that_cannot_be_are_not_found),
         STOCK_TEST(nothing_is_kept_where_sharing_is_off),

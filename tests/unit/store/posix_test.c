@@ -173,14 +173,28 @@ static void a_count_is_reserved_at_once(void **state)
     store_close(store);
 }
 
+/* As after the end of a disk, or an editor's mistake: svnadmin counts from 0 again then. */
+static void a_counter_that_was_lost_begins_behind_the_transactions_there(void **state)
+{
+    struct fixture *fix = *state;
+    static const char *const lost[] = {"", "\n", "NO\n", "\001junk\n"};
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        struct store *store = i ? open_store(fix) : new_store(fix, 0);
+        put_content(fix, "txn-current", lost[i]);
+        assert_int_equal(one_number(store), i ? 36 : 0);
+        assert_str_eq(content(fix, "txn-current"), i ? S("11\n") : S("1\n"));
+        mkdir(at(fix, "transactions/5-z.txn"), 0700);
+        mkdir(at(fix, "transactions/7-1.txn"), 0700);
+        store_close(store);
+    }
+}
+
 static void a_counter_that_would_overflow_is_corrupt(void **state)
 {
     struct fixture *fix = *state;
     struct store *store = new_store(fix, 0);
     uint64_t n;
     put_content(fix, "txn-current", "3w5e11264sgsf\n"); /* 2^64 - 1 */
-    assert_err(store_txn_numbers(&n, store, 5, 1), E_FS_CORRUPT, "txn-current");
-    put_content(fix, "txn-current", "NO\n");
     assert_err(store_txn_numbers(&n, store, 5, 1), E_FS_CORRUPT, "txn-current");
     store_close(store);
 }
@@ -213,6 +227,7 @@ int main(void)
         STORE_TEST(reservations_grow_and_numbers_stay_in_a_row),
         STORE_TEST(another_store_never_gets_the_same_numbers),
         STORE_TEST(a_count_is_reserved_at_once),
+        STORE_TEST(a_counter_that_was_lost_begins_behind_the_transactions_there),
         STORE_TEST(a_counter_that_would_overflow_is_corrupt),
         STORE_TEST(without_a_counter_the_first_free_folder_counts),
     };

@@ -166,7 +166,7 @@ static void a_folder_in_the_place_of_a_record_is_an_error(void **state)
     AUTO_BUF(out);
     bool found;
     assert_int_equal(mkdir(at(fix, "uuid"), 0755), 0);
-    assert_err(record_get(&out, &found, store, key(RECORD_UUID, 0, "")), E_FS_CORRUPT, "db/uuid'");
+    assert_err(record_get(&out, &found, store, key(RECORD_UUID, 0, "")), EISDIR, "db/uuid'");
     store_close(store);
 }
 
