@@ -289,9 +289,8 @@ static struct err *no_such_revision(const struct store *store, revnum rev)
 {
     if (rev < 0 || store->layout.shard_size == 0)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
-    return err_make(E_FS_NO_SUCH_REVISION,
-                    "No such revision %lld: neither '%s' nor '%s' is in '%s'", (long long)rev,
-                    name_body(store, rev, false).s, name_body(store, rev, true).s, store->db);
+    return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld: neither '%s' nor '%s' is there",
+                    (long long)rev, name_body(store, rev, false).s, name_body(store, rev, true).s);
 }
 
 /* A pack makes its file, then moves min-unpacked-rev, then removes the loose files: who finds a

@@ -200,9 +200,9 @@ struct err *lease_take(struct store *store, enum lease_kind kind)
     bool itself = true;
     err = store_is_itself(&itself, store);
     if (!err && !itself)
-        err = err_make(E_FS_GENERAL,
-                       "Another repository is in '%s' than was opened there; open it again",
-                       store->db);
+        err =
+            err_make(E_FS_GENERAL, "Another repository is in the place of the one that was opened; "
+                                   "open it again");
     else if (!err && kind == LEASE_WRITE)
         err = sweep(store);
     if (err)

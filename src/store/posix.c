@@ -132,9 +132,9 @@ static struct err *get_line(struct str *line, struct buf *buf, const struct stor
     return NULL;
 }
 
-static struct err *corrupt(const struct store *store, const char *name)
+static struct err *corrupt(const char *name)
 {
-    return err_make(E_FS_CORRUPT, "Corrupt '%s' file in '%s'", name, store->db);
+    return err_make(E_FS_CORRUPT, "Corrupt '%s' file", name);
 }
 
 /* "<youngest>", or in formats 1 and 2 "<youngest> <next node id> <next copy id>". Upgraded
@@ -154,7 +154,7 @@ struct err *store_head(struct head *out, struct store *store)
     struct head head = {0};
     TRY(get_line(&line, &buf, store, "current"));
     if (!parse_head(&head, line, store->layout.ids_in_current))
-        return corrupt(store, "current");
+        return corrupt("current");
     atomic_store_explicit(&store->known_head, head.youngest, memory_order_release);
     *out = head;
     return NULL;
@@ -169,7 +169,7 @@ struct err *store_min_unpacked(revnum *out, struct store *store)
     struct str line;
     TRY(get_line(&line, &buf, store, "min-unpacked-rev"));
     if (!num_i64(out, line) || *out < 0 || *out % store->layout.shard_size != 0)
-        return corrupt(store, "min-unpacked-rev");
+        return corrupt("min-unpacked-rev");
     atomic_store_explicit(&store->known_unpacked, *out, memory_order_release);
     return NULL;
 }
@@ -208,7 +208,7 @@ static struct err *reserve(uint64_t *first, struct store *store, uint64_t count)
     if (!num_base36(first, line))
         TRY(recount(first, store));
     if (!add_u64(&next, *first, count))
-        return corrupt(store, "txn-current");
+        return corrupt("txn-current");
     size_t n = num_to_base36(text, next);
     text[n++] = '\n';
     return file_put(store, "txn-current", str_make(text, n), (struct file_put){.durable = true});

@@ -55,12 +55,12 @@ static struct err *check_head(struct store *store, revnum first)
         return err;
     err_free(err);
     if (first > REV_MAX)
-        return err_make(E_FS_GENERAL, "Revision %lld is the last one that '%s' can hold",
-                        (long long)REV_MAX, store->db);
+        return err_make(E_FS_GENERAL, "Revision %lld is the last one that a repository can hold",
+                        (long long)REV_MAX);
     if (youngest + 1 == first)
         return NULL;
-    return err_make(E_FS_TXN_OUT_OF_DATE, "Revision %lld can't follow revision %lld in '%s'",
-                    (long long)first, (long long)youngest, store->db);
+    return err_make(E_FS_TXN_OUT_OF_DATE, "Revision %lld can't follow revision %lld",
+                    (long long)first, (long long)youngest);
 }
 
 /* ---- folders ---- */
@@ -229,10 +229,10 @@ out:
 
 /* A wait failed, for the reason ERR (NULL: none did). What failed to be written once is not asked
  * for again: the second answer could be that all is well. */
-static struct err *not_durable(struct err *err, const struct store *store, revnum head)
+static struct err *not_durable(struct err *err, revnum head)
 {
-    return err_wrap(err, 0, "Revision %lld is in '%s', but may not survive a failure of power",
-                    (long long)head, store->db);
+    return err_wrap(err, 0, "Revision %lld is there, but may not survive a failure of power",
+                    (long long)head);
 }
 
 /* Wait 3; and wait 2 where placing stopped before it (FOLDERS). *DURABLE is HEAD then. */
@@ -243,7 +243,7 @@ static struct err *make_durable(revnum *durable, struct store *store, revnum hea
     if (!err)
         err = folder_sync(store, "");
     if (err)
-        return not_durable(err, store, head);
+        return not_durable(err, head);
     *durable = store->durable = head;
     return NULL;
 }
@@ -268,7 +268,7 @@ static struct err *place_batch(revnum *durable, struct pieces *pieces, struct st
         return err;
     revnum head = first + (revnum)done - 1;
     if (unsafe)
-        return not_durable(err, store, head);
+        return not_durable(err, head);
     return err_join(err, make_durable(durable, store, head, done < count ? folders : NULL));
 }
 

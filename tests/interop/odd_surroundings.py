@@ -2,9 +2,10 @@
 """What svnserve and varve answer where a file or folder of a repository is missing, empty, junk,
 unreadable or something else: odd_surroundings.py STOCK-URL STOCK-ROOT URL ROOT TEMPLATE CONFIG.
 
-Each case breaks one thing in a copy of TEMPLATE below both roots, then asks both servers the same
-questions, and compares success or error codes. Prints a line a difference that EXPLAINED does not have, and at
-the end the number of cases. Each is tried with a repository that the server has not seen, and one that it has."""
+Each case breaks one thing in a copy of TEMPLATE below both roots, then asks both servers the same questions:
+once with a repository that the server has not seen, once with one that it has. Success or error codes are
+compared, and that no answer tells the server's path where svnserve's does not. Prints a line a difference that
+EXPLAINED does not have, and at the end the number of cases."""
 import concurrent.futures
 import os
 import re
@@ -15,7 +16,7 @@ import sys
 FILES = """format conf/svnserve.conf conf/passwd conf/authz conf/hooks-env.tmpl README.txt locks/db.lock
 locks/db-logs.lock hooks/pre-commit hooks/pre-revprop-change hooks/pre-commit.tmpl db/format db/current db/uuid
 db/fs-type db/fsfs.conf db/min-unpacked-rev db/txn-current db/txn-current-lock db/write-lock db/rep-cache.db
-db/pack-lock""".split()
+db/pack-lock db/revs/0/1 db/revprops/0/1""".split()
 FOLDERS = """conf hooks locks db db/revs db/revprops db/transactions db/txn-protorevs db/node-origins db/locks""".split()
 
 
@@ -91,6 +92,8 @@ EXPLAINED = [
     ("db/write-lock", "dangling", "", "", "ok", SERVES),
     ("db/txn-protorevs", "missing", "", "", "ok", SERVES),
     ("db/revprops", "empty", "", "", "ok", SERVES),
+    ("db/revs/0/1", "", "", "", "", "damage: what each tells of it, and whether it meets it, is compared elsewhere"),
+    ("db/revprops/0/1", "empty junk", "", "", "", "as before"),
     ("db/current", "empty junk", "", "E200022", "E160004", NAMES),
     ("db/min-unpacked-rev", "empty junk", "revprop", "", "E160004", NAMES),
     ("db", "read-only", "revprop", "ok", "E000013", "varve's temporary files are in db/"),
@@ -110,6 +113,8 @@ def explained(path, state, question, want, have):
 class Server:
     def __init__(self, url, root, config):
         self.url, self.root, self.config = url, root, config
+
+        self.shown = False  # the last answer had the repository's path
 
     def prepare(self, template, name, path, breaks):
         self.repository = os.path.join(self.root, name)
@@ -131,6 +136,7 @@ class Server:
         except subprocess.TimeoutExpired:
             return "no answer"
         shutil.rmtree(out, ignore_errors=True)
+        self.shown = self.repository in done.stderr
         if done.returncode == 0:
             return "ok"
         return " ".join(sorted(set(re.findall(r"E\d{6}", done.stderr)) - {UNABLE})) or "exit %d" % done.returncode
@@ -149,7 +155,10 @@ def run_case(server, template, number, path, breaks, used):
     server.own()
     answers = []
     for question in QUESTIONS.values():
-        answers.append(server.ask(question) if answers[-1:] != ["no answer"] else "no answer")
+        if answers and answers[-1][0] == "no answer":
+            answers.append(answers[-1])
+        else:
+            answers.append((server.ask(question), server.shown))
     server.remove()
     return answers
 
@@ -170,7 +179,9 @@ def main():
                 asked = (ours,) if state == "fifo" else (stock, ours)
                 answers = [pool.submit(run_case, server, template, number, path, breaks, used) for server in asked]
                 wanted, got = answers[0].result(), answers[-1].result()
-                for question, want, have in zip(QUESTIONS, wanted, got):
+                for question, (want, path_wanted), (have, path_shown) in zip(QUESTIONS, wanted, got):
+                    if path_shown and not path_wanted and want not in ("ok", "E210002"):
+                        print("%s %s, %s: varve tells the server's path" % (path, state, question), flush=True)
                     if have == "no answer" or want != have and not explained(path, state, question, want, have):
                         print("%s %s%s, %s: svnserve %s, varve %s" %
                               (path, state, " in use" if used else "", question, want, have), flush=True)

@@ -56,7 +56,7 @@ svnadmin dump -q "$R" >"$T/wanted"
 : >"$T/go"
 wait $!
 is "a commit to the old repository fails" "$(head -n 1 "$T/told")" "not committed"
-grep -q "160000 Another repository is in '$R/db' than was opened there" "$T/told"
+grep -q "160000 Another repository is in the place of the one that was opened" "$T/told"
 result $? "and says why" || explain <"$T/told"
 svnadmin dump -q "$R" >"$T/got"
 same "it is not in the new one" "$T/got" "$T/wanted"
