@@ -7,20 +7,22 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "fsfs/revprops.h"
+#include "repo/brought_along.h"
 #include "repo/dump_node.h"
 #include "repo/mergeinfo.h"
 #include "repo/visibility.h"
-#include "repo/walk_order.h"
 #include <fnmatch.h>
 #include <stdlib.h>
 
 /* A folder on the way to the present path. */
 struct open_dir {
     struct open_dir *up;
-    struct str path;
-    struct str cmp_path; /* what its entries are compared with: p NULL: nothing is known, the
-                            revision before at the same path */
-    revnum cmp_rev;
+    struct str path; /* of a change, or a part of it */
+    /* The copy that brought what is below; p NULL: none, and entries are compared with the revision
+     * before, at the same path. */
+    struct str copy_path;
+    revnum copy_rev;
+    size_t copy_at;      /* length of the path that was copied to */
     struct map *deleted; /* absolute paths; NULL: none */
 };
 
@@ -152,15 +154,32 @@ static struct err *put_node(struct dumper *d, const struct dump_node *node)
 
 /* ---- folders on the way ---- */
 
-static struct open_dir *open_below(struct dumper *d, struct str path, struct str cmp_path,
-                                   revnum cmp_rev)
+static struct open_dir *open_below(struct dumper *d, struct str path)
 {
     struct open_dir *dir = ARENA_NEW(d->arena, struct open_dir);
-    *dir = (struct open_dir){.up = d->top, .path = arena_str(d->arena, path), .cmp_rev = cmp_rev};
-    if (cmp_path.p)
-        dir->cmp_path = arena_str(d->arena, cmp_path);
+    *dir = (struct open_dir){.up = d->top, .path = path};
+    if (d->top) {
+        dir->copy_path = d->top->copy_path;
+        dir->copy_rev = d->top->copy_rev;
+        dir->copy_at = d->top->copy_at;
+    }
     d->top = dir;
     return dir;
+}
+
+/* The same for a folder that is new, from CHANGE's copy source where COPIED. */
+static void open_added(struct dumper *d, const struct change *change, bool copied)
+{
+    struct open_dir *dir = open_below(d, change->path);
+    dir->copy_path = copied ? change->copyfrom_path : (struct str){0};
+    dir->copy_rev = change->copyfrom_rev;
+    dir->copy_at = change->path.n;
+}
+
+/* Where PATH, in the topmost folder, which a copy brought, was in the copy's source. */
+static struct str copied_from(const struct dumper *d, struct str path)
+{
+    return path_join(d->top->copy_path, str_skip(path, d->top->copy_at + 1), d->scratch);
 }
 
 static struct err *close_dir(struct dumper *d)
@@ -186,19 +205,6 @@ static struct err *close_to(struct dumper *d, struct str path)
     return NULL;
 }
 
-/* What a node at PATH within DIR is compared with. */
-static void compare_place(struct str *cmp_path, revnum *cmp_rev, const struct dumper *d,
-                          const struct open_dir *dir, struct str path)
-{
-    if (dir && dir->cmp_path.p) {
-        *cmp_path = path_join(dir->cmp_path, path_basename(path), d->scratch);
-        *cmp_rev = dir->cmp_rev;
-    } else {
-        *cmp_path = path;
-        *cmp_rev = d->rev - 1;
-    }
-}
-
 /* Open the folders between the topmost one and PATH's parent. */
 static struct err *open_parents(struct dumper *d, struct str path)
 {
@@ -207,16 +213,11 @@ static struct err *open_parents(struct dumper *d, struct str path)
     while (d->top && d->top->path.n > parent.n) /* the path itself was opened as a folder before */
         TRY(close_dir(d));
     if (!d->top)
-        open_below(d, S("/"), (struct str){0}, REV_NONE);
+        open_below(d, S("/"));
     if (!path_skip_ancestor(&rest, d->top->path, parent))
         return NULL;
-    while (path_next(&name, &rest)) {
-        struct str below = path_join(d->top->path, name, d->scratch), cmp_path = {0};
-        revnum cmp_rev = REV_NONE;
-        if (d->top->cmp_path.p)
-            compare_place(&cmp_path, &cmp_rev, d, d->top, below);
-        open_below(d, below, cmp_path, cmp_rev);
-    }
+    while (path_next(&name, &rest))
+        open_below(d, str_make(path.p, (size_t)(name.p + name.n - path.p)));
     return NULL;
 }
 
@@ -231,88 +232,49 @@ static bool take_deleted(struct dumper *d, struct str path)
 static void add_deleted(struct dumper *d, struct str path)
 {
     static char present;
-    const struct open_dir *dir = d->top;
-    if (dir->cmp_path.p && !is_wanted(d, path_join(dir->cmp_path, path_basename(path), d->scratch)))
+    struct open_dir *dir = d->top;
+    if (dir->copy_path.p && !is_wanted(d, copied_from(d, path)))
         return;
-    if (!d->top->deleted)
-        d->top->deleted = map_new();
-    map_put(d->top->deleted, path, &present);
+    if (!dir->deleted)
+        dir->deleted = map_new();
+    map_put(dir->deleted, path, &present);
 }
 
 /* ---- whole trees ---- */
 
-/* PATH and all below as additions without history. */
-static struct err *put_tree(struct dumper *d, struct str path, const struct noderev *noderev);
-
-static struct err *put_children(struct dumper *d, struct str path, const struct noderev *noderev)
+/* What is below PATH and came from SOURCE, as additions. */
+static struct err *put_walk(struct dumper *d, struct brought_along *walk)
 {
-    AUTO_ARENA(arena);
-    const struct dir *dir;
-    TRY(dir_get(&dir, d->fs, noderev, arena));
-    const struct dirent_fs **order = walk_order(dir->list, dir->n, arena);
-    for (size_t i = 0; i < dir->n; i++) {
+    for (;;) {
         struct arena_mark mark = arena_mark(d->scratch);
-        const struct noderev *child;
-        struct str child_path = path_join(path, order[i]->name, arena);
-        if (is_wanted(d, child_path)) {
-            TRY(noderev_get(&child, d->fs, &order[i]->id, arena));
-            TRY(put_tree(d, child_path, child));
+        struct node node;
+        bool more, left;
+        TRY(brought_along_next(&more, &left, &node, walk, d->scratch));
+        if (!more)
+            return NULL;
+        if (!left && is_wanted(d, node.path)) {
+            TRY(put_node(d, &(struct dump_node){
+                                .path = node.path, .action = CHANGE_ADD, .now = node.noderev}));
+            if (node.noderev->kind == NODE_DIR)
+                TRY(brought_along_enter(walk, &node));
         }
         arena_rewind(d->scratch, mark);
     }
-    return NULL;
 }
 
-static struct err *put_tree(struct dumper *d, struct str path, const struct noderev *noderev)
+/* What a copy to PATH, whose source is not to be seen, brought along; with CHANGES NULL and NOW
+ * itself as SOURCE everything that is there. */
+static struct err *put_brought_along(struct dumper *d, struct str path, const struct noderev *now,
+                                     const struct noderev *source, struct map *changes)
 {
-    TRY(put_node(d, &(struct dump_node){.path = path, .action = CHANGE_ADD, .now = noderev}));
-    return noderev->kind == NODE_DIR ? put_children(d, path, noderev) : NULL;
-}
-
-static struct err *put_brought_along(struct dumper *d, struct str path,
-                                     const struct noderev *source);
-
-/* The same of what ENTRY is now, a folder at PATH: of another copy if CHANGE replaced it by one. */
-static struct err *put_brought_along_below(struct dumper *d, struct str path,
-                                           const struct change *change,
-                                           const struct dirent_fs *entry)
-{
-    AUTO_ARENA(arena);
-    const struct noderev *source;
-    if (change && change->action == CHANGE_REPLACE && change->copyfrom_rev != REV_NONE)
-        TRY(find_at(&source, d, change->copyfrom_rev, change->copyfrom_path));
-    else if (entry->kind == NODE_DIR)
-        TRY(noderev_get(&source, d->fs, &entry->id, arena));
-    else
-        return NULL;
-    return source && source->kind == NODE_DIR ? put_brought_along(d, path, source) : NULL;
-}
-
-/* What a copy whose source is not to be seen brought along, as additions: the entries of the
- * source, as they are now. Changes of them are dealt with by that; what is new among them comes as
- * a change of its own, later. */
-static struct err *put_brought_along(struct dumper *d, struct str path,
-                                     const struct noderev *source)
-{
-    AUTO_ARENA(arena);
-    const struct dir *dir;
-    TRY(dir_get(&dir, d->fs, source, arena));
-    const struct dirent_fs **order = walk_order(dir->list, dir->n, arena);
-    for (size_t i = 0; i < dir->n; i++) {
-        struct arena_mark mark = arena_mark(d->scratch);
-        struct str child_path = path_join(path, order[i]->name, arena);
-        const struct change *change = map_remove(d->changes, child_path);
-        const struct noderev *now = NULL;
-        if (!(change && change->action == CHANGE_DELETE) && is_wanted(d, child_path))
-            TRY(find_now(&now, d, child_path));
-        if (now)
-            TRY(put_node(
-                d, &(struct dump_node){.path = child_path, .action = CHANGE_ADD, .now = now}));
-        if (now && now->kind == NODE_DIR)
-            TRY(put_brought_along_below(d, child_path, change, order[i]));
-        arena_rewind(d->scratch, mark);
-    }
-    return NULL;
+    const struct node folder = {.noderev = now, .path = path};
+    const struct brought_params params = {
+        .tree = {.fs = d->fs, .rev = d->rev}, .changes = changes, .walk_order = true};
+    struct brought_along *walk;
+    TRY(brought_along_open(&walk, &params, &folder, source));
+    struct err *err = put_walk(d, walk);
+    brought_along_close(walk);
+    return err;
 }
 
 /* The first revision of a dump that is not incremental: everything that is there. */
@@ -327,7 +289,7 @@ static struct err *put_whole_revision(struct dumper *d)
         TRY(put_node(d,
                      &(struct dump_node){
                          .path = S("/"), .action = CHANGE_MODIFY, .now = root, .before = before}));
-    return put_children(d, S("/"), root);
+    return put_brought_along(d, S("/"), root, root, NULL);
 }
 
 /* ---- changes ---- */
@@ -357,8 +319,10 @@ static struct err *put_added(struct dumper *d, const struct change *change,
     TRY(put_node(d, &node));
     if (now->kind != NODE_DIR)
         return NULL;
-    open_below(d, change->path, node.copy_path, node.is_copy ? node.copy_rev : REV_NONE);
-    return hidden ? put_brought_along(d, change->path, source) : NULL;
+    open_added(d, change, node.is_copy);
+    return hidden && source->kind == NODE_DIR
+               ? put_brought_along(d, change->path, now, source, d->changes)
+               : NULL;
 }
 
 static struct err *put_modified(struct dumper *d, const struct change *change,
@@ -374,12 +338,11 @@ static struct err *put_modified(struct dumper *d, const struct change *change,
     }
     /* A filter may hide the copy that brought it: then there is nothing to compare with, and the
      * stream cannot say what the node was. */
-    struct str cmp_path;
-    revnum cmp_rev;
+    bool copied = d->top && d->top->copy_path.p;
+    struct str cmp_path = copied ? copied_from(d, change->path) : change->path;
     struct tree tree;
     struct node before;
-    compare_place(&cmp_path, &cmp_rev, d, d->top, change->path);
-    TRY(tree_of_rev(&tree, d->fs, cmp_rev));
+    TRY(tree_of_rev(&tree, d->fs, copied ? d->top->copy_rev : d->rev - 1));
     TRY(tree_node(&before, &tree, cmp_path, d->scratch));
     node.before = before.noderev;
     return put_node(d, &node);

@@ -11,17 +11,18 @@
 #include "base/map.h"
 #include "base/path.h"
 #include "fsfs/changes.h"
+#include "repo/brought_along.h"
 #include "repo/edit_queue.h"
 #include <stdlib.h>
 
 /* A folder on the way to the present path. */
 struct open_dir {
     struct open_dir *up;
-    struct str path;
+    struct str path; /* of a change, or a part of it; not needed below what a copy brought along */
     uint64_t number;
-    struct str source_path; /* where what is below was at SOURCE_REV, if a copy brought it: p NULL
-                               otherwise */
-    revnum source_rev;
+    struct str copy_path; /* the copy that brought what is below; p NULL: none */
+    revnum copy_rev;
+    size_t copy_at; /* length of the path that was copied to */
 };
 
 struct replay {
@@ -34,7 +35,8 @@ struct replay {
     size_t change_count, next;
     struct map *pending; /* path to struct change: those not dealt with yet */
     struct open_dir *top;
-    bool opened; /* the root is, or was */
+    struct brought_along *walk; /* through what a copy to the topmost folder brought; or NULL */
+    bool opened;                /* the root is, or was */
     uint64_t numbers;
     struct edit_queue queue;
     bool done; /* finish-replay is queued */
@@ -56,14 +58,32 @@ static struct str relative(struct str path)
 
 /* ---- folders ---- */
 
-static void open_dir(struct replay *r, struct str path, uint64_t number, struct str source_path,
-                     revnum source_rev)
+static struct open_dir *open_dir(struct replay *r, struct str path, uint64_t number)
 {
     struct open_dir *dir = ARENA_NEW(r->arena, struct open_dir);
-    *dir = (struct open_dir){r->top, arena_str(r->arena, path), number, source_path, source_rev};
-    if (source_path.p)
-        dir->source_path = arena_str(r->arena, source_path);
+    *dir = (struct open_dir){.up = r->top, .path = path, .number = number};
+    if (r->top) {
+        dir->copy_path = r->top->copy_path;
+        dir->copy_rev = r->top->copy_rev;
+        dir->copy_at = r->top->copy_at;
+    }
     r->top = dir;
+    return dir;
+}
+
+/* The same for a folder that is new, from CHANGE's copy source where COPIED. */
+static void open_added(struct replay *r, const struct change *change, uint64_t number, bool copied)
+{
+    struct open_dir *dir = open_dir(r, change->path, number);
+    dir->copy_path = copied ? change->copyfrom_path : (struct str){0};
+    dir->copy_rev = change->copyfrom_rev;
+    dir->copy_at = change->path.n;
+}
+
+/* Where PATH, in the topmost folder, which a copy brought, was in the copy's source. */
+static struct str copied_from(const struct replay *r, struct str path)
+{
+    return path_join(r->top->copy_path, str_skip(path, r->top->copy_at + 1), r->step);
 }
 
 static void close_dir(struct replay *r)
@@ -78,7 +98,7 @@ static void open_root(struct replay *r)
         return;
     r->opened = true;
     edit_queue_push(&r->queue, make_for(EDIT_OPEN_ROOT, r->numbers));
-    open_dir(r, S("/"), r->numbers++, (struct str){0}, REV_NONE);
+    open_dir(r, S("/"), r->numbers++);
 }
 
 /* Leave and open folders so that PATH's parent is the topmost one. */
@@ -91,14 +111,12 @@ static void go_to_parent(struct replay *r, struct str path)
     if (!path_skip_ancestor(&rest, r->top->path, parent))
         return;
     while (path_next(&name, &rest)) {
-        struct str below = path_join(r->top->path, name, r->step), source = {0};
-        if (r->top->source_path.p)
-            source = path_join(r->top->source_path, name, r->step);
+        struct str below = str_make(path.p, (size_t)(name.p + name.n - path.p));
         struct edit_event event = make_for(EDIT_OPEN_DIR, r->numbers++);
         event.parent = r->top->number;
         event.path = relative(below);
         edit_queue_push(&r->queue, event);
-        open_dir(r, below, event.node, source, r->top->source_rev);
+        open_dir(r, below, event.node);
     }
 }
 
@@ -111,9 +129,9 @@ static struct err *find_base(struct node *out, bool *found, struct tree *tree, s
     const struct open_dir *dir = r->top;
     struct str base_path = path;
     revnum rev = r->params.tree.txn ? txn_base(r->params.tree.txn) : r->params.tree.rev - 1;
-    if (dir->source_path.p) {
-        base_path = path_join(dir->source_path, path_basename(path), r->step);
-        rev = dir->source_rev;
+    if (dir->copy_path.p) {
+        base_path = copied_from(r, path);
+        rev = dir->copy_rev;
     }
     TRY(tree_of_rev(tree, r->fs, rev));
     return tree_find(out, found, tree, base_path, r->step);
@@ -234,57 +252,31 @@ static struct err *push_whole_file(struct replay *r, struct str path, const stru
     return NULL;
 }
 
-static struct err *push_brought_along(struct replay *r, struct str path,
-                                      const struct tree *source_tree, const struct node *source);
-
-/* What ENTRY of SOURCE is now, a folder at PATH, has in it: of another copy if CHANGE replaced it
- * by one. */
-static struct err *push_brought_along_below(struct replay *r, struct str path,
-                                            const struct change *change,
-                                            const struct tree *source_tree,
-                                            const struct node *source,
-                                            const struct dirent_fs *entry)
+/* One node of what a copy to the topmost folder brought along, or the end of a folder of them. */
+static struct err *push_brought_along(bool *more, struct replay *r)
 {
-    struct tree copied_tree;
-    struct node child;
-    if (change && change->action == CHANGE_REPLACE && change->copyfrom_rev != REV_NONE) {
-        TRY(tree_of_rev(&copied_tree, r->fs, change->copyfrom_rev));
-        TRY(tree_node(&child, &copied_tree, change->copyfrom_path, r->step));
-        return push_brought_along(r, path, &copied_tree, &child);
-    }
-    if (entry->kind != NODE_DIR)
+    struct node node;
+    bool left;
+    TRY(brought_along_next(more, &left, &node, r->walk, r->step));
+    if (*more && left)
+        close_dir(r);
+    if (!*more || left || !may_read(r, node.path))
         return NULL;
-    TRY(tree_child(&child, source_tree, source, entry, r->step));
-    return push_brought_along(r, path, source_tree, &child);
+    if (node.noderev->kind == NODE_FILE)
+        return push_whole_file(r, node.path, &node);
+    uint64_t number = push_open(r, true, true, node.path, (struct str){0}, REV_NONE);
+    TRY(push_props(r, true, number, &node, NULL, NULL));
+    open_dir(r, S(""), number);
+    return brought_along_enter(r->walk, &node);
 }
 
-/* The entries of SOURCE, as they are now below PATH, which is the topmost open folder. */
-static struct err *push_brought_along(struct replay *r, struct str path,
-                                      const struct tree *source_tree, const struct node *source)
+/* Subversion says the properties of the folder that was copied to before and after what the copy
+ * brought along; mirrors of two servers are compared. */
+static struct err *push_copied_props(struct replay *r)
 {
-    const struct dirent_fs *list;
-    size_t n;
-    TRY(node_entries(&list, &n, source_tree, source, r->step));
-    for (size_t i = 0; i < n; i++) {
-        struct str child_path = path_join(path, list[i].name, r->step);
-        const struct change *change = map_remove(r->pending, child_path);
-        struct node child;
-        bool found = false;
-        if (!(change && change->action == CHANGE_DELETE) && may_read(r, child_path))
-            TRY(tree_find(&child, &found, &r->params.tree, child_path, r->step));
-        if (!found)
-            continue;
-        if (child.noderev->kind == NODE_FILE) {
-            TRY(push_whole_file(r, child_path, &child));
-            continue;
-        }
-        uint64_t number = push_open(r, true, true, child_path, (struct str){0}, REV_NONE);
-        TRY(push_props(r, true, number, &child, NULL, NULL));
-        open_dir(r, child_path, number, (struct str){0}, REV_NONE);
-        TRY(push_brought_along_below(r, child_path, change, source_tree, source, &list[i]));
-        close_dir(r);
-    }
-    return NULL;
+    struct node node;
+    TRY(tree_node(&node, &r->params.tree, r->top->path, r->step));
+    return push_changed_props(r, true, r->top->number, &node, NULL, NULL);
 }
 
 /* ---- changes ---- */
@@ -312,12 +304,11 @@ static struct err *push_added(struct replay *r, const struct change *change,
     uint64_t number = push_open(r, is_dir, true, change->path, copy_path,
                                 copied ? change->copyfrom_rev : REV_NONE);
     if (is_dir)
-        open_dir(r, change->path, number, copy_path, copied ? change->copyfrom_rev : REV_NONE);
+        open_added(r, change, number, copied);
     if (is_dir && has_source && !copied) {
-        /* Subversion says the folder's own properties twice; mirrors of two servers are compared.
-         */
-        TRY(push_props(r, true, number, node, NULL, NULL));
-        TRY(push_brought_along(r, change->path, &source_tree, &source));
+        const struct brought_params params = {.tree = r->params.tree, .changes = r->pending};
+        TRY(brought_along_open(&r->walk, &params, node, source.noderev));
+        return push_props(r, true, number, node, NULL, NULL);
     }
     if (change->props_changed || (!copied && (has_source || r->params.send_deltas)))
         TRY(push_changed_props(r, is_dir, number, node, copied ? &source_tree : NULL,
@@ -343,12 +334,8 @@ static struct err *push_modified(struct replay *r, const struct change *change,
     uint64_t number = at_root
                           ? r->top->number
                           : push_open(r, is_dir, false, change->path, (struct str){0}, REV_NONE);
-    struct str source = {0};
-    if (is_dir && !at_root) {
-        if (r->top->source_path.p)
-            source = path_join(r->top->source_path, path_basename(change->path), r->step);
-        open_dir(r, change->path, number, source, r->top->source_rev);
-    }
+    if (is_dir && !at_root)
+        open_dir(r, change->path, number);
     if (change->props_changed)
         TRY(push_changed_props(r, is_dir, number, node, &base_tree, found ? &base : NULL));
     if (is_dir)
@@ -363,8 +350,7 @@ static struct err *push_modified(struct replay *r, const struct change *change,
 static bool is_there(const struct replay *r, struct str path)
 {
     const struct open_dir *dir = r->top;
-    return !dir->source_path.p ||
-           may_read(r, path_join(dir->source_path, path_basename(path), r->step));
+    return !dir->copy_path.p || may_read(r, copied_from(r, path));
 }
 
 static void push_delete(struct replay *r, struct str path)
@@ -396,6 +382,15 @@ static struct err *push_change(struct replay *r, const struct change *change)
 
 static struct err *step(struct replay *r)
 {
+    if (r->walk) {
+        bool more;
+        TRY(push_brought_along(&more, r));
+        if (more)
+            return NULL;
+        brought_along_close(r->walk);
+        r->walk = NULL;
+        return push_copied_props(r);
+    }
     if (r->next < r->change_count) {
         struct str path = r->changes[r->next++]->path;
         const struct change *change = map_remove(r->pending, path);
@@ -427,6 +422,7 @@ static void replay_close(struct edit_source *source)
 {
     struct replay *r = (struct replay *)source;
     edit_queue_free(&r->queue);
+    brought_along_close(r->walk);
     map_free(r->pending, NULL);
     arena_free(r->step);
     arena_free(r->arena);
