@@ -3,6 +3,7 @@
  * properties need the node-revision itself, so a plain listing reads nothing but the directories.
  */
 #include "repo/list.h"
+#include "base/buf.h"
 #include "base/path.h"
 #include "fsfs/item.h"
 #include "repo/list_int.h"
@@ -88,8 +89,8 @@ struct err *dirent_info(struct dirent_info *out, const struct tree *tree, const 
 /* A directory on the way down. */
 struct level {
     struct level *parent;
-    struct arena *arena;
-    struct node node;
+    struct arena_mark mark; /* of c->levels, before it */
+    size_t path_n;
     const struct dirent_fs *list;
     size_t n, next;
 };
@@ -108,6 +109,8 @@ struct list_cursor {
     struct node start;
     bool started;
     struct level *level; /* the deepest */
+    struct arena *levels;
+    struct buf path; /* of the entry looked at last: levels share its memory */
 };
 
 static bool needs_node(const struct list_cursor *c)
@@ -131,14 +134,14 @@ static void level_prefetch(const struct list_cursor *c, const struct level *leve
     items_prefetch(c->tree.fs, items, n);
 }
 
+/* NODE's path is in c->path. */
 static struct err *level_push(struct list_cursor *c, const struct node *node)
 {
-    struct arena *arena = arena_new();
-    struct level *level = ARENA_NEW(arena, struct level);
-    *level = (struct level){.parent = c->level, .arena = arena};
+    struct arena_mark mark = arena_mark(c->levels);
+    struct level *level = ARENA_NEW(c->levels, struct level);
+    *level = (struct level){.parent = c->level, .mark = mark, .path_n = c->path.n};
     c->level = level;
-    TRY(tree_node(&level->node, &c->tree, node->path, arena));
-    TRY(node_entries(&level->list, &level->n, &c->tree, &level->node, arena));
+    TRY(node_entries(&level->list, &level->n, &c->tree, node, c->levels));
     level_prefetch(c, level);
     return NULL;
 }
@@ -147,7 +150,25 @@ static void level_pop(struct list_cursor *c)
 {
     struct level *level = c->level;
     c->level = level->parent;
-    arena_free(level->arena);
+    arena_rewind(c->levels, level->mark);
+}
+
+static struct str entry_path(struct list_cursor *c, const struct dirent_fs *entry)
+{
+    c->path.n = c->level->path_n;
+    if (c->path.n > 1)
+        buf_char(&c->path, '/');
+    buf_str(&c->path, entry->name);
+    return buf_view(&c->path);
+}
+
+static struct err *entry_node(struct node *out, struct list_cursor *c,
+                              const struct dirent_fs *entry)
+{
+    if (c->tree.txn)
+        return tree_node(out, &c->tree, buf_view(&c->path), c->step);
+    *out = (struct node){.path = buf_view(&c->path)};
+    return noderev_get(&out->noderev, c->tree.fs, &entry->id, c->step);
 }
 
 /* The entry as far as it is wanted. */
@@ -156,7 +177,7 @@ static struct err *entry_info(struct dirent_info *out, struct list_cursor *c,
 {
     if (needs_node(c)) {
         struct node node;
-        TRY(tree_child(&node, &c->tree, &c->level->node, entry, c->step));
+        TRY(entry_node(&node, c, entry));
         return dirent_info(out, &c->tree, &node, c->fields, c->view, c->step);
     }
     *out = (struct dirent_info){.path = path, .kind = entry->kind, .created_rev = entry->id.rev};
@@ -174,7 +195,7 @@ static struct err *level_step(bool *show, struct dirent_info *out, struct list_c
     bool matches = name_matches(entry->name, c->patterns, c->pattern_count);
     if (!matches && !(is_dir && c->depth == DEPTH_INFINITY))
         return NULL;
-    struct str path = path_join(c->level->node.path, entry->name, c->step);
+    struct str path = entry_path(c, entry);
     if (!access_allowed(c->access, path, ACCESS_READ, false))
         return NULL;
     *show = matches;
@@ -183,7 +204,7 @@ static struct err *level_step(bool *show, struct dirent_info *out, struct list_c
     if (!is_dir || c->depth != DEPTH_INFINITY)
         return NULL;
     struct node node;
-    TRY(tree_child(&node, &c->tree, &c->level->node, entry, c->step));
+    TRY(entry_node(&node, c, entry));
     return level_push(c, &node);
 }
 
@@ -195,6 +216,7 @@ static struct err *first_step(bool *show, struct dirent_info *out, struct list_c
         TRY(dirent_info(out, &c->tree, &c->start, c->fields, c->view, c->step));
     if (c->start.noderev->kind != NODE_DIR || c->depth == DEPTH_EMPTY)
         return NULL;
+    buf_str(&c->path, c->start.path);
     return level_push(c, &c->start);
 }
 
@@ -239,7 +261,8 @@ struct err *list_open(struct list_cursor **out, const struct tree *tree, struct 
                               .fields = fields,
                               .access = access,
                               .arena = arena,
-                              .step = arena_new()};
+                              .step = arena_new(),
+                              .levels = arena_new()};
     c->empty = arena_mark(c->step);
     c->view = revprop_view_new(tree->fs, arena);
     if (patterns)
@@ -258,8 +281,8 @@ void list_close(struct list_cursor *c)
 {
     if (!c)
         return;
-    while (c->level)
-        level_pop(c);
+    buf_free(&c->path);
+    arena_free(c->levels);
     arena_free(c->step);
     arena_free(c->arena);
 }
