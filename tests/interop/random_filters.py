@@ -257,4 +257,5 @@ def main():
     sys.exit(differ > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

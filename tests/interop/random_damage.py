@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""random_damage.py VARVE DIR SEED COUNT [FIRST] - changed paths that contradict the tree, drawn at random, against stock.
+
+Small histories with copies, in formats 4, 6, 7 and 8, packed and not. The list of one revision is rewritten (damage.py)
+in one to three places: entries twice, removed, in another order; other actions, kinds, flags, paths, copy sources.
+What `verify` of both says must be the same: the revisions, and for each the kind of fault. And what `dump` of both
+makes of such a revision alone: the stream, and whether it fails. What differs is printed.
+"""
+import collections
+import os
+import random
+import re
+import subprocess
+import sys
+
+from damage import ChangesFile
+
+VERSIONS = ("1.6", "1.8", "1.9", "1.10")
+CASES = 20  # that share a repository
+SHARD = 3
+VERBOSE = False
+
+
+def run(*command, data=None):
+    return subprocess.run(command, input=data, capture_output=True, timeout=60)
+
+
+class Entry:
+    """A changed path: `id action-kind text props [mergeinfo] path` and the line of its copy source."""
+
+    def __init__(self, line, source, flags):
+        self.words, self.source = line.split(b" ", 2 + flags), source
+        self.path = self.words.pop()
+        self.action, self.kind = self.words[1].split(b"-")
+
+    def copy(self):
+        other = Entry.__new__(Entry)
+        other.__dict__ = dict(self.__dict__, words=list(self.words))
+        return other
+
+    def bytes(self):
+        return b" ".join([self.words[0], self.action + b"-" + self.kind, *self.words[2:], self.path]) + b"\n" + self.source + b"\n"
+
+
+def entries_of(changes, flags):
+    lines = changes.split(b"\n")
+    return [Entry(lines[i], lines[i + 1], flags) for i in range(0, len(lines) - 1, 2) if lines[i]]
+
+
+# ---- kinds of damage ---------------------------------------------------------------------
+
+
+def odd_path(rng, path):
+    return rng.choice((path[1:], path + b"/", path + b"/../b", b"/" + path, path + b"/.", path + b"\xff", b"/", b"/zz", path + b"/zz"))
+
+
+def spoil(rng, entries, paths, head, kinds):
+    """One thing done to the list, and its name."""
+    known = ("/" + rng.choice(paths)).encode()
+    entry = rng.choice(entries)
+    kind = rng.choice(kinds)
+    if kind == "twice":
+        entries.insert(rng.randrange(len(entries) + 1), entry.copy())
+    elif kind == "removed":
+        entries.remove(entry)
+    elif kind == "moved":
+        entries.remove(entry)
+        entries.insert(rng.randrange(len(entries) + 1), entry)
+    elif kind == "action":
+        entry.action = rng.choice([word for word in (b"add", b"delete", b"replace", b"modify", b"reset") if word != entry.action])
+    elif kind == "kind":
+        entry.kind = b"dir" if entry.kind == b"file" else b"file"
+    elif kind == "flag":
+        at = rng.randrange(2, len(entry.words))
+        entry.words[at] = b"false" if entry.words[at] == b"true" else b"true"
+    elif kind == "path":
+        entry.path = known
+    elif kind == "odd path":
+        entry.path = odd_path(rng, entry.path)
+    elif kind == "source":
+        revision = rng.choice((0, head, head + 1, rng.randrange(head + 1), rng.randrange(head + 1)))
+        entry.source = rng.choice((b"", b"%d %s" % (revision, known), b"%d %s" % (revision, known), b"%d %s" % (revision, odd_path(rng, known))))
+    elif kind == "more":
+        entry = entry.copy()
+        entry.path, entry.source = rng.choice((known, entry.path + known)), rng.choice((b"", entry.source))
+        entry.action, entry.kind = rng.choice((b"add", b"delete", b"replace", b"modify")), rng.choice((b"dir", b"file"))
+        entries.insert(rng.randrange(len(entries) + 1), entry)
+    return kind
+
+
+KINDS = ("twice", "removed", "moved", "action", "action", "kind", "flag", "path", "odd path", "source", "more", "more")
+
+
+# ---- answers -----------------------------------------------------------------------------
+
+
+def verify_answer(program, repository):
+    """{revision: the codes of its errors, outermost first}, and the exit status."""
+    done = run(program, "verify", "-q", "--keep-going", repository)
+    told, at = {}, None
+    for line in (done.stderr + done.stdout).split(b"\n"):
+        if line.startswith(b"-----Summary"):
+            break
+        found = re.match(rb"\* Error verifying (?:revision )?(\S+?)\.$", line)
+        if found:
+            at = found[1].decode()
+            told[at] = []
+        elif at is not None:
+            told[at] += [code.decode() for code in re.findall(rb"^\S+: (E\d{6})", line)]
+    return told, done.returncode
+
+
+def verify_same(wanted, got):
+    """The same revisions; for each the same fault: what is innermost with stock tools is told by varve too."""
+    return wanted[1] == got[1] and list(wanted[0]) == list(got[0]) and all(
+        set(wanted[0][at][-1:]) <= set(got[0][at]) for at in wanted[0])
+
+
+def dump_answer(program, repository, revision, options):
+    done = run(program, "dump", "-q", f"-r{revision}", *options, repository)
+    codes = re.findall(rb"E\d{6}", done.stderr)
+    return done.stdout, done.returncode, codes[-1:], re.findall(rb"^WARNING.*|^svnadmin: .*|^varve.*", done.stderr)
+
+
+def make_repository(place, number, seed):
+    from random_filters import History
+    group = number // CASES
+    version = VERSIONS[group // 2 % len(VERSIONS)]
+    path = f"{place}/r{seed}-{group}"
+    history = History(random.Random(f"{seed}/damage {group}"))
+    if not os.path.exists(path):
+        run("svnadmin", "create", "--compatible-version", version, path)
+        with open(path + "/db/format", "r+") as file:
+            text = re.sub("sharded .*", f"sharded {SHARD}", file.read())
+            file.seek(0)
+            file.truncate()
+            file.write(text)
+        loaded = run("svnadmin", "load", "-q", "--no-flush-to-disk", path, data=history.stream)
+        if loaded.returncode:
+            sys.exit(loaded.stderr.decode())
+        if group % 2:
+            run("svnadmin", "pack", "-q", path)
+    return path, history, version
+
+
+def main():
+    varve, place, seed, count = *sys.argv[1:3], *map(int, sys.argv[3:5])
+    first = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+    kinds = tuple(sys.argv[6].split(",")) if len(sys.argv) > 6 else KINDS
+    failed, differ = collections.Counter(), 0
+    for number in range(first, first + count):
+        repository, history, version = make_repository(place, number, seed)
+        rng = random.Random(f"{seed}/case {number}")
+        head = len(history.trees) - 1
+        revision = rng.randrange(1, head + 1)
+        file = ChangesFile(repository, revision)
+        entries = entries_of(file.get(), 4 if version in ("1.9", "1.10") else 3)
+        before = b"".join(entry.bytes() for entry in entries)
+        names = []
+        for _ in range(rng.choice((1, 1, 1, 2, 3))):
+            if entries:
+                names.append(spoil(rng, entries, sorted(history.paths), head, kinds))
+        after = b"".join(entry.bytes() for entry in entries)
+        file.set(after + (b"\n" if file.logical else b""))
+        options = rng.choice((["--incremental"], ["--incremental"], ["--incremental", "--deltas"], []))
+        try:
+            wanted, got = (verify_answer(program, repository) for program in ("svnadmin", varve))
+            dump_wanted, dump_got = (dump_answer(program, repository, revision, options) for program in ("svnadmin", varve))
+        finally:
+            file.restore()
+        failed["verify"] += wanted[1] != 0
+        failed["dump"] += dump_wanted[1] != 0
+        faults = []
+        if not verify_same(wanted, got):
+            faults.append(f"verify: stock {wanted}, varve {got}")
+        if dump_wanted[1:3] != dump_got[1:3] or (dump_wanted[1] == 0 and dump_wanted[0] != dump_got[0]):
+            faults.append(f"dump {options}: stock {dump_wanted[1:]}, varve {dump_got[1:]}" + (", another stream" if dump_wanted[1:3] == dump_got[1:3] else ""))
+        if faults:
+            differ += 1
+            print(f"# {seed}/{number} {repository} format of {version}, r{revision}, {', '.join(names)}")
+            print(f"#   was {before!r}\n#   is  {after!r}")
+            print("".join(f"#   {fault}\n" for fault in faults), end="")
+    print(f"{count} cases: stock's verify fails {failed['verify']} times, its dump {failed['dump']} times, {differ} differ")
+    sys.exit(differ > 0)
+
+
+main()
