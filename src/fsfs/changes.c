@@ -51,6 +51,23 @@ static bool mergeinfo_take(enum tristate *out, struct str *line)
     return true;
 }
 
+/* As Subversion reads it: no empty component and no ".", which would make two paths of one. */
+static bool path_is_sound(struct str path)
+{
+    if (path.n == 0 || path.p[0] != '/')
+        return false;
+    for (size_t at = 1; path.n > 1 && at <= path.n;) {
+        struct str name = str_skip(path, at);
+        const size_t slash = str_find(name, '/');
+        if (slash != SIZE_MAX)
+            name.n = slash;
+        if (name.n == 0 || str_eq(name, S(".")))
+            return false;
+        at += name.n + 1;
+    }
+    return true;
+}
+
 static bool entry_parse(struct change *out, struct str line, struct err **cause)
 {
     struct str id = str_word(&line);
@@ -68,7 +85,7 @@ static bool entry_parse(struct change *out, struct str line, struct err **cause)
         !mergeinfo_take(&out->mergeinfo_changed, &line))
         return false;
     out->path = line;
-    return line.n && line.p[0] == '/';
+    return path_is_sound(line);
 }
 
 static bool copyfrom_parse(struct change *out, struct str line)
@@ -78,8 +95,7 @@ static bool copyfrom_parse(struct change *out, struct str line)
     if (line.n == 0)
         return true;
     uint64_t rev;
-    if (!num_u64(&rev, str_word(&line)) || rev > (uint64_t)REV_MAX || line.n == 0 ||
-        line.p[0] != '/')
+    if (!num_u64(&rev, str_word(&line)) || rev > (uint64_t)REV_MAX || !path_is_sound(line))
         return false;
     out->copyfrom_rev = (revnum)rev;
     out->copyfrom_path = line;

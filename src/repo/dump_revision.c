@@ -84,11 +84,22 @@ static struct err *find_at(const struct noderev **out, struct dumper *d, revnum 
     return NULL;
 }
 
+/* The same; E_FS_NOT_FOUND or E_FS_NOT_DIRECTORY where there is nothing. */
+static struct err *get_at(const struct noderev **out, struct dumper *d, revnum rev, struct str path)
+{
+    struct tree tree;
+    struct node node;
+    TRY(tree_of_rev(&tree, d->fs, rev));
+    TRY(tree_node(&node, &tree, path, d->scratch));
+    *out = node.noderev;
+    return NULL;
+}
+
 /* What is at PATH in the revision. */
-static struct err *find_now(const struct noderev **out, struct dumper *d, struct str path)
+static struct err *get_now(const struct noderev **out, struct dumper *d, struct str path)
 {
     *out = map_get(d->made, path);
-    return *out ? NULL : find_at(out, d, d->rev, path);
+    return *out ? NULL : get_at(out, d, d->rev, path);
 }
 
 static struct err *note_made(struct dumper *d)
@@ -300,16 +311,14 @@ static struct err *put_added(struct dumper *d, const struct change *change,
     struct dump_node node = {.path = change->path, .action = CHANGE_ADD, .now = now};
     bool has_source = change->copyfrom_rev != REV_NONE,
          hidden = has_source && !is_wanted(d, change->copyfrom_path);
+    if (change->path.n == 1)
+        return err_make(E_FS_ALREADY_EXISTS, "Root directory already exists.");
     bool replaces = take_deleted(d, change->path);
     if (replaces)
         node.action = CHANGE_REPLACE;
     const struct noderev *source = NULL;
     if (has_source)
-        TRY(find_at(&source, d, change->copyfrom_rev, change->copyfrom_path));
-    if (has_source && !source)
-        return err_make(
-            E_FS_CORRUPT, "Copy source '%.*s' of '%.*s' does not exist in revision %lld",
-            STR(change->copyfrom_path), STR(node.path), (long long)change->copyfrom_rev);
+        TRY(get_at(&source, d, change->copyfrom_rev, change->copyfrom_path));
     if (has_source && !hidden) {
         node.is_copy = true;
         node.copy_path = change->copyfrom_path;
@@ -331,8 +340,10 @@ static struct err *put_modified(struct dumper *d, const struct change *change,
     struct dump_node node = {.path = change->path, .action = CHANGE_MODIFY, .now = now};
     if (now->kind == NODE_DIR && !change->props_changed)
         return NULL;
-    if (now->id.rev == d->rev && now->has_pred && !is_filtered(d->params)) {
-        /* What was changed is the predecessor, unless what brought it here is hidden. */
+    if (now->id.rev == d->rev && now->has_pred && now->copyfrom_path.n == 0 &&
+        now->pred.copy.rev == now->id.copy.rev && now->pred.copy.num == now->id.copy.num &&
+        !is_filtered(d->params)) {
+        /* What was changed is the predecessor, which was here: both are of the same copy. */
         TRY(noderev_get(&node.before, d->fs, &now->pred, d->scratch));
         return put_node(d, &node);
     }
@@ -340,11 +351,7 @@ static struct err *put_modified(struct dumper *d, const struct change *change,
      * stream cannot say what the node was. */
     bool copied = d->top && d->top->copy_path.p;
     struct str cmp_path = copied ? copied_from(d, change->path) : change->path;
-    struct tree tree;
-    struct node before;
-    TRY(tree_of_rev(&tree, d->fs, copied ? d->top->copy_rev : d->rev - 1));
-    TRY(tree_node(&before, &tree, cmp_path, d->scratch));
-    node.before = before.noderev;
+    TRY(get_at(&node.before, d, copied ? d->top->copy_rev : d->rev - 1, cmp_path));
     return put_node(d, &node);
 }
 
@@ -354,12 +361,10 @@ static struct err *put_change(struct dumper *d, const struct change *change)
     TRY(open_parents(d, change->path));
     if (change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE)
         add_deleted(d, change->path);
-    if (change->action == CHANGE_DELETE)
+    if (change->action == CHANGE_DELETE ||
+        (change->action == CHANGE_MODIFY && change->kind == NODE_DIR && !change->props_changed))
         return NULL;
-    TRY(find_now(&now, d, change->path));
-    if (!now)
-        return err_make(E_FS_CORRUPT, "Changed path '%.*s' does not exist in revision %lld",
-                        STR(change->path), (long long)d->rev);
+    TRY(get_now(&now, d, change->path));
     return change->action == CHANGE_MODIFY ? put_modified(d, change, now)
                                            : put_added(d, change, now);
 }
@@ -367,7 +372,8 @@ static struct err *put_change(struct dumper *d, const struct change *change)
 static int by_tree_order(const void *a, const void *b)
 {
     const struct change *const *x = a, *const *y = b;
-    return path_cmp((*x)->path, (*y)->path);
+    const int order = path_cmp((*x)->path, (*y)->path);
+    return order ? order : (*x > *y) - (*x < *y);
 }
 
 /* The changes that may be seen, in tree order. */
@@ -426,8 +432,10 @@ static struct err *put_revision(struct dumper *d, bool whole)
         map_put(d->changes, changes[i]->path, (void *)changes[i]);
     for (size_t i = 0; i < n; i++) {
         struct arena_mark mark = arena_mark(d->scratch);
-        if (map_remove(d->changes, changes[i]->path))
-            TRY(put_change(d, changes[i]));
+        /* A damaged list may have a path twice: the last entry tells what is written, each time. */
+        const struct change *change = map_get(d->changes, changes[i]->path);
+        if (change)
+            TRY(put_change(d, change));
         arena_rewind(d->scratch, mark);
     }
     while (d->top)

@@ -98,7 +98,7 @@ svnmucc -m one mkdir a put "$T/text" a/f -U "file://$T/tree" >/dev/null
 svnmucc -m two mkdir e propset p v a/f -U "file://$T/tree" >/dev/null
 contradict() { # contradict CODE OLD NEW: both tools refuse r2 and nothing else
     cp -r "$T/tree" "$T/odd" && chmod u+w "$T/odd/db/revs/0/2"
-    python3 "$HERE/change_paths.py" "$T/odd/db/revs/0/2" "$2" "$3"
+    python3 "$HERE/damage.py" "$T/odd" 2 "$2" "$3"
     svnadmin verify -q --keep-going "$T/odd" 2>&1 | grep -a '^\* Error' >"$T/stock.lines"
     "$VARVE" verify -q --keep-going "$T/odd" >"$T/varve.out" 2>&1
     grep -a '^\* Error' "$T/varve.out" >"$T/varve.lines"

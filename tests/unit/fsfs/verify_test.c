@@ -169,14 +169,14 @@ static void node_revisions_and_changes_must_make_sense(void **state)
         {3, "ENDREP", "ENDREQ", "do not end with ENDREP"},
         {3, "add-dir false false /branch", "add-file false false /branch",
          "the changed paths say file", E_NODE_UNEXPECTED_KIND},
-        {3, " /branch\n2 /trunk", " /brunch\n2 /trunk", "is said to be changed, but is not there",
+        {3, " /branch\n2 /trunk", " /brunch\n2 /trunk", "'/brunch' is not there in revision 3",
          E_FS_NOT_FOUND},
-        {3, " /branch\n2 /trunk", " /branch\n2 /trunc",
-         "copy source '/trunc' of revision 2 is not there"},
+        {3, " /branch\n2 /trunk", " /branch\n2 /trunc", "'/trunc' is not there in revision 2",
+         E_FS_NOT_FOUND},
         {9, "delete-dir false false /trunk", "delete-dir false false /branch",
          "is said to be deleted, but is still there"},
         {9, "delete-dir false false /trunk", "delete-dir false false /x/trunk",
-         "from a directory that is not there", E_FS_NOT_FOUND},
+         "'/x/trunk' is not there in revision 8", E_FS_NOT_FOUND},
     };
     history(stock, 6, false);
     for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
