@@ -136,6 +136,16 @@ bool noderev_same_text(const struct noderev *a, const struct noderev *b)
     return rep_same(&a->text, &b->text) || rep_same_text(&a->text, &b->text);
 }
 
+bool noderev_shares_text(const struct noderev *a, const struct noderev *b)
+{
+    return a->has_text == b->has_text && (!a->has_text || rep_same(&a->text, &b->text));
+}
+
+bool noderev_shares_props(const struct noderev *a, const struct noderev *b)
+{
+    return a->has_props == b->has_props && (!a->has_props || rep_same(&a->props, &b->props));
+}
+
 /* ---- node-revisions ---- */
 
 enum field {

@@ -66,6 +66,10 @@ void noderev_md5(uint8_t md5[MD5_SIZE], const struct noderev *noderev);
 struct str noderev_md5_hex(const struct noderev *noderev, struct arena *arena);
 /* Have two files the same text, as far as checksums tell? */
 bool noderev_same_text(const struct noderev *a, const struct noderev *b);
+/* Is it the same text, are they the same properties, as stored? What was written again is not, even
+ * if it says the same. */
+bool noderev_shares_text(const struct noderev *a, const struct noderev *b);
+bool noderev_shares_props(const struct noderev *a, const struct noderev *b);
 /* The same fulltext as far as checksums tell: by expanded size and md5 (and sha1 where both have
  * it). */
 bool rep_same_text(const struct rep *a, const struct rep *b);

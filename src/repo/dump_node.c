@@ -55,23 +55,6 @@ static struct err *put_digests(struct writer *out, const char *md5_name, const c
 
 /* ---- what differs ---- */
 
-/* A text that was written again counts as a change even if it is the same, as in Subversion's
- * dumps. */
-static bool texts_differ(const struct noderev *a, const struct noderev *b)
-{
-    if (!a->has_text || !b->has_text)
-        return a->has_text != b->has_text;
-    return !rep_same(&a->text, &b->text);
-}
-
-/* So do properties that were set again. */
-static bool props_differ(const struct noderev *a, const struct noderev *b)
-{
-    if (!a->has_props || !b->has_props)
-        return a->has_props != b->has_props;
-    return !rep_same(&a->props, &b->props);
-}
-
 /* A property block that says what has changed, removals last. */
 static struct err *format_prop_delta(struct buf *out, const struct dump_target *target,
                                      const struct dump_node *node, struct arena *arena)
@@ -265,8 +248,8 @@ static void decide(struct record *r)
     r->text.wanted = is_file;
     if (!node->before)
         return;
-    r->text.wanted = is_file && texts_differ(node->before, node->now);
-    r->with_props = props_differ(node->before, node->now);
+    r->text.wanted = is_file && !noderev_shares_text(node->before, node->now);
+    r->with_props = !noderev_shares_props(node->before, node->now);
 }
 
 static struct err *put_content_headers(struct record *r, struct arena *arena)

@@ -161,7 +161,7 @@ static struct err *push_props(struct report_edit *r, bool is_dir, uint64_t node,
     TRY(push_entry_props(r, is_dir, node, t, s));
     if (!is_dir)
         TRY(push_defunct_lock(r, node, at));
-    if (s && s->has_props == t->has_props && (!s->has_props || rep_same(&s->props, &t->props)))
+    if (s && noderev_shares_props(s, t))
         return NULL;
     if (s)
         TRY(noderev_props(&s_props, r->fs, s, r->step));
@@ -309,14 +309,11 @@ static struct err *push_delete(struct report_edit *r, uint64_t parent, struct st
                                revnum s_rev, struct str t_path, bool replaced)
 {
     struct edit_event event = edit_event_make(EDIT_DELETE);
-    struct entry then;
     event.parent = parent;
     event.path = edit_path;
     TRY(history_deleted_rev(&event.rev, r->fs, t_path, s_rev, r->params->rev, r->step));
-    if (event.rev == REV_NONE && replaced) {
-        TRY(lookup(&then, r, s_rev, t_path));
-        event.rev = then.there ? r->params->rev - 1 : REV_NONE;
-    }
+    if (event.rev == REV_NONE && replaced)
+        event.rev = r->params->rev - 1;
     push(r, event);
     return NULL;
 }
@@ -326,13 +323,31 @@ static bool has_reports_below(const struct report_place *place)
     return place && place->children;
 }
 
+/* Are both sides the same node? A file that was copied and not changed counts as the one that it
+ * was copied from, whose changed revision the client keeps. */
+static struct err *is_same_node(bool *out, struct report_edit *r, const struct pair *at)
+{
+    const struct noderev *s, *t;
+    *out = noderev_id_eq(&at->s.id, &at->t.id);
+    if (*out || at->t.kind != NODE_FILE || r->params->ignore_ancestry ||
+        !noderev_id_related(&at->s.id, &at->t.id))
+        return NULL;
+    TRY(noderev_of(&s, r, &at->s));
+    TRY(noderev_of(&t, r, &at->t));
+    *out = noderev_shares_text(s, t) && noderev_shares_props(s, t);
+    return NULL;
+}
+
 /* Nothing to tell of a pair whose both sides are the same node, unless the client said something
  * that must be answered. */
 static struct err *is_settled(bool *out, struct report_edit *r, const struct pair *at)
 {
     const struct report_place *place = at->place && at->place->reported ? at->place : NULL;
+    TRY(is_same_node(out, r, at));
+    if (!*out)
+        return NULL;
     *out = false;
-    if (!noderev_id_eq(&at->s.id, &at->t.id) || has_reports_below(at->place))
+    if (has_reports_below(at->place))
         return NULL;
     if (at->requested > at->wc_depth && at->t.kind != NODE_FILE)
         return NULL;

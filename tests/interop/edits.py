@@ -31,7 +31,7 @@ PLACES = {
     ("A", "mu"): None,
     ("A/D", ""): ("G", "f", "/A/B"),
 }
-SWITCHED = ["/A/B", "/A/D", "/iota", "/", "/none"]
+SWITCHED = ["/A/B", "/A/D", "/iota", "/", "/none", "/A/D/copy"]
 
 
 def opt(value):
