@@ -146,6 +146,12 @@ bool noderev_shares_props(const struct noderev *a, const struct noderev *b)
     return a->has_props == b->has_props && (!a->has_props || rep_same(&a->props, &b->props));
 }
 
+bool noderev_goes_on(const struct noderev *noderev, revnum rev)
+{
+    return noderev->id.rev == rev && noderev->has_pred && !noderev->copyfrom_path.n &&
+           id_part_eq(noderev->pred.copy, noderev->id.copy);
+}
+
 /* ---- node-revisions ---- */
 
 enum field {

@@ -70,6 +70,8 @@ bool noderev_same_text(const struct noderev *a, const struct noderev *b);
  * if it says the same. */
 bool noderev_shares_text(const struct noderev *a, const struct noderev *b);
 bool noderev_shares_props(const struct noderev *a, const struct noderev *b);
+/* Was it changed in REV where its predecessor was? Both are of the same copy, then. */
+bool noderev_goes_on(const struct noderev *noderev, revnum rev);
 /* The same fulltext as far as checksums tell: by expanded size and md5 (and sha1 where both have
  * it). */
 bool rep_same_text(const struct rep *a, const struct rep *b);

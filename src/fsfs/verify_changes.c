@@ -92,14 +92,14 @@ static bool place_before(revnum *rev, struct str *place, const struct check *che
     return true;
 }
 
-static struct err *find_before(const struct noderev **out, struct check *check, struct str path,
-                               struct arena *arena)
+/* What is at the place that place_before gave. A copy of a later revision, where nothing can be
+ * looked for, is told of by itself. */
+static struct err *find_before(const struct noderev **out, struct check *check, revnum rev,
+                               struct str place, struct arena *arena)
 {
-    revnum rev;
     *out = NULL;
-    (void)place_before(&rev, &path, check, path, arena);
-    /* A copy of a later revision is told of by itself. */
-    return rev >= 0 && rev < check->rev ? find(out, check, &check->before, rev, path, arena) : NULL;
+    return rev >= 0 && rev < check->rev ? find(out, check, &check->before, rev, place, arena)
+                                        : NULL;
 }
 
 /* ---- one change ---- */
@@ -110,11 +110,12 @@ static struct err *existed_check(struct check *check, struct str path, const cha
 {
     const struct noderev *before;
     revnum rev;
-    TRY(find_before(&before, check, path, arena));
-    if (before)
+    struct str place;
+    (void)place_before(&rev, &place, check, path, arena);
+    TRY(find_before(&before, check, rev, place, arena));
+    if (before || rev >= check->rev)
         return NULL;
-    (void)place_before(&rev, &path, check, path, arena);
-    return rev < check->rev ? not_there(check, rev < 0 ? 0 : rev, path, what, arena) : NULL;
+    return not_there(check, rev < 0 ? 0 : rev, place, what, arena);
 }
 
 static struct err *deletion_check(struct check *check, struct str path, const struct noderev *nr,
@@ -134,17 +135,9 @@ static struct err *addition_check(struct check *check, struct str path, struct a
     revnum rev;
     struct str place;
     if (place_before(&rev, &place, check, path, arena))
-        TRY(find_before(&before, check, path, arena));
+        TRY(find_before(&before, check, rev, place, arena));
     return before ? err_make(E_FS_ALREADY_EXISTS, "It is said to be added, but was there before")
                   : NULL;
-}
-
-/* A node that goes on in the same line of copies as its predecessor was at the same path with it.
- */
-static bool goes_on(const struct noderev *nr, revnum rev)
-{
-    return nr->id.rev == rev && nr->has_pred && !nr->copyfrom_path.n &&
-           nr->pred.copy.rev == nr->id.copy.rev && nr->pred.copy.num == nr->id.copy.num;
 }
 
 static struct err *source_check(struct check *check, const struct change *change,
@@ -173,7 +166,7 @@ static struct err *present_check(struct check *check, const struct change *chang
                         (long long)nr->id.rev);
     /* A folder whose properties stay is listed for what is below. */
     if (change->action == CHANGE_MODIFY)
-        return goes_on(nr, check->rev) || (nr->kind == NODE_DIR && !change->props_changed)
+        return noderev_goes_on(nr, check->rev) || (nr->kind == NODE_DIR && !change->props_changed)
                    ? NULL
                    : existed_check(check, change->path, "It is said to be changed", arena);
     if (change->action == CHANGE_REPLACE)

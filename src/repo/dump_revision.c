@@ -340,10 +340,7 @@ static struct err *put_modified(struct dumper *d, const struct change *change,
     struct dump_node node = {.path = change->path, .action = CHANGE_MODIFY, .now = now};
     if (now->kind == NODE_DIR && !change->props_changed)
         return NULL;
-    if (now->id.rev == d->rev && now->has_pred && now->copyfrom_path.n == 0 &&
-        now->pred.copy.rev == now->id.copy.rev && now->pred.copy.num == now->id.copy.num &&
-        !is_filtered(d->params)) {
-        /* What was changed is the predecessor, which was here: both are of the same copy. */
+    if (noderev_goes_on(now, d->rev) && !is_filtered(d->params)) {
         TRY(noderev_get(&node.before, d->fs, &now->pred, d->scratch));
         return put_node(d, &node);
     }

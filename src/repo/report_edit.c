@@ -343,11 +343,10 @@ static struct err *is_same_node(bool *out, struct report_edit *r, const struct p
 static struct err *is_settled(bool *out, struct report_edit *r, const struct pair *at)
 {
     const struct report_place *place = at->place && at->place->reported ? at->place : NULL;
-    TRY(is_same_node(out, r, at));
-    if (!*out)
-        return NULL;
+    bool same;
     *out = false;
-    if (has_reports_below(at->place))
+    TRY(is_same_node(&same, r, at));
+    if (!same || has_reports_below(at->place))
         return NULL;
     if (at->requested > at->wc_depth && at->t.kind != NODE_FILE)
         return NULL;

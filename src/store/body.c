@@ -237,13 +237,7 @@ static struct err *body_open(struct entry **out, struct store *store, revnum fir
     if (fd < 0)
         return errno == ENOENT || errno == ESTALE ? NULL
                                                   : err_errno(errno, "Can't open file '%s'", path);
-    struct err *err = NULL;
-    if (store->disk->fstat(store->disk, fd, &st) != 0)
-        err = err_errno(errno, "Can't stat file '%s'", path);
-    else if (S_ISDIR(st.st_mode))
-        err = err_errno(EISDIR, "Can't read file '%s'", path);
-    else if (!S_ISREG(st.st_mode))
-        err = err_make(E_FS_CORRUPT, "'%s' is not a file", path);
+    struct err *err = file_stat(&st, store, fd, path);
     if (err) {
         close(fd);
         return err;

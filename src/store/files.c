@@ -105,6 +105,15 @@ int file_open(const struct store *store, const char *path)
     return fd;
 }
 
+struct err *file_stat(struct stat *out, const struct store *store, int fd, const char *path)
+{
+    if (store->disk->fstat(store->disk, fd, out) != 0)
+        return err_errno(errno, "Can't stat file '%s'", path);
+    if (S_ISDIR(out->st_mode))
+        return err_errno(EISDIR, "Can't read file '%s'", path);
+    return S_ISREG(out->st_mode) ? NULL : err_make(E_FS_CORRUPT, "'%s' is not a file", path);
+}
+
 static ssize_t read_at(struct disk *disk, int fd, char *to, size_t n, uint64_t offset)
 {
     return disk->preadv(disk, fd, &(struct iovec){to, n}, 1, (off_t)offset, 0);
@@ -141,16 +150,10 @@ static struct err *get_once(struct buf *out, bool *found, bool *stale, const str
         return errno == ENOENT || errno == ENOTDIR ? NULL
                                                    : err_errno(errno, "Can't open file '%s'", path);
     struct stat st;
-    struct err *err = NULL;
-    if (store->disk->fstat(store->disk, fd, &st) != 0)
-        err = err_errno(errno, "Can't stat file '%s'", path);
-    else if (S_ISDIR(st.st_mode))
-        err = err_errno(EISDIR, "Can't read file '%s'", path);
-    else if (!S_ISREG(st.st_mode))
-        err = err_make(E_FS_CORRUPT, "'%s' is not a file", path);
-    else if (st.st_size > RECORD_SIZE_MAX)
+    struct err *err = file_stat(&st, store, fd, path);
+    if (!err && st.st_size > RECORD_SIZE_MAX)
         err = err_make(E_FS_CORRUPT, "File '%s' is larger than any such file can be", path);
-    else
+    else if (!err)
         err = read_to_end(out, store->disk, fd, (size_t)st.st_size, path);
     *stale = err_has(err, ESTALE);
     close(fd);

@@ -106,6 +106,8 @@ struct name name_revprops_folder(const struct store *store, revnum rev);
 /* open(2) for reading. Descriptors may run out where many arenas hold bodies: then those that the
  * cache holds are given up first. */
 int file_open(const struct store *store, const char *path);
+/* What FD, open at PATH, is; an error unless it is a file. */
+struct err *file_stat(struct stat *out, const struct store *store, int fd, const char *path);
 /* The whole of a file of a few digits, with as few system calls as can be. False where that fails
  * for any reason: file_get then tells which. */
 enum { SMALL_FILE_SIZE = 128 };
