@@ -303,16 +303,29 @@ struct err *load_commits_begin(struct load_commits **out, struct fsfs *fs)
     return NULL;
 }
 
+/* What is staged gets published: what does not verify is refused before. */
+static struct err *verify_before_stage(struct fsfs *fs, const struct member *m)
+{
+    if (!fs->config.verify_before_commit)
+        return NULL;
+    store_lend(fs->store, m->rev, m->txn->draft);
+    struct err *err = verify_before(fs, m->rev);
+    store_unlend(fs->store);
+    if (err)
+        fsfs_renew_cache(fs);
+    return err;
+}
+
 static struct err *load_add(struct member *m, struct load_commits *lc)
 {
     struct fsfs *fs = lc->fs;
     struct head head = lc->head;
     TRY(txn_settle(m->txn));
     TRY(member_prepare(m, &head));
+    TRY(verify_before_stage(fs, m));
     struct publication publication = publication_of(m, head);
     TRY(store_stage(fs->store, &publication));
     lc->head = head;
-    TRY(verify_before(fs, m->rev));
     written_to_cache(&m->written, fs, m->rev);
     repcache_hold(fs, m->written.rows, m->written.row_count);
     return NULL;

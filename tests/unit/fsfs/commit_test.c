@@ -417,6 +417,36 @@ static void what_does_not_verify_is_not_committed(void **state)
     stock_run(stock, "svnadmin verify -q v && svnlook cat v d/f | cmp - t4");
 }
 
+static void what_does_not_verify_is_not_loaded(void **state)
+{
+    struct stock *stock = *state;
+    make_texts(stock);
+    stock_create(stock, "v", 8, 1000);
+    stock_run(stock, "printf '[debug]\\nverify-before-commit = true\\n' >v/db/fsfs.conf");
+    struct fsfs *fs = stock_open(stock, "v");
+    struct load_commits *load;
+    revnum rev = 0, durable;
+    assert_ok(load_commits_begin(&load, fs));
+    for (int i = 0; i < 3; i++) {
+        struct txn *txn;
+        assert_ok(txn_begin(&txn, fs, rev));
+        assert_ok(mucc_edit(stock, txn, arena_printf(stock->arena, "put t%d f\n", i + 1).p));
+        assert_ok(txn_settle(txn));
+        if (i < 2) {
+            assert_ok(load_commits_add(&rev, load, txn));
+            continue;
+        }
+        txn->stored[0]->rep.md5[0] ^= 1; /* as a fault in memory would */
+        assert_err(load_commits_add(&rev, load, txn), E_FS_CORRUPT, "/f");
+    }
+    assert_ok(load_commits_end(&durable, load));
+    assert_int_equal(durable, 2);
+    assert_int_equal(mucc_commit(stock, fs, "put t4 f\n"), 3);
+    fsfs_close(fs);
+    stock_run(stock, "svnadmin verify -q v && svnlook cat -r 2 v f | cmp - t2 && "
+                     "svnlook cat v f | cmp - t4");
+}
+
 /* ---- the rep-cache as an untrusted hint ---- */
 
 /* Text t2 is on its way; the rep-cache has a row for it that is wrong. */
@@ -500,6 +530,7 @@ int main(void)
         STOCK_TEST(committers_and_stock_work_at_the_same_time),
         STOCK_TEST(the_members_of_a_batch_stand_on_each_other),
         STOCK_TEST(what_does_not_verify_is_not_committed),
+        STOCK_TEST(what_does_not_verify_is_not_loaded),
         STOCK_TEST(a_row_of_the_rep_cache_is_checked_before_it_is_believed),
         STOCK_TEST(after_a_load_that_failed_commits_go_on),
     };
