@@ -236,7 +236,6 @@ static bool list_is_whole(struct str text)
 
 enum {
     LIST_FIRST_READ = 16 * 1024,
-    LIST_MAX = 1 << 30, /* bytes of one list; a commit of ten million paths */
 };
 
 /* The list at PLACE does not end in the block that was seen: read it in growing pieces. */
@@ -248,9 +247,9 @@ static struct err *read_long(struct changes **out, struct fsfs *fs, const struct
     for (;;) {
         if (want > left)
             want = left;
-        if (want > LIST_MAX)
+        if (want > CHANGES_MAX)
             return err_make(E_FS_CORRUPT, "changed-path list does not end within %d bytes",
-                            LIST_MAX);
+                            CHANGES_MAX);
         size_t have = text.n;
         TRY(item_read(buf_grow(&text, want - have), want - have, fs, place, have));
         if (list_is_whole(buf_view(&text)))

@@ -38,7 +38,7 @@ static const struct str txn_only_props[] = {
     {"svn:client-date", 15},
 };
 
-static void make_revprops(struct buf *out, char date[DATE_LONG_SIZE + 1], struct txn *txn)
+static struct err *make_revprops(struct buf *out, char date[DATE_LONG_SIZE + 1], struct txn *txn)
 {
     struct proplist *props = &txn->revprops;
     for (size_t i = 0; i < sizeof txn_only_props / sizeof *txn_only_props; i++)
@@ -54,6 +54,7 @@ static void make_revprops(struct buf *out, char date[DATE_LONG_SIZE + 1], struct
     memcpy(date, stored ? stored->p : "", n);
     date[n] = '\0';
     hashdump_format(out, props->list, props->n, S("END"));
+    return limit_check("The revision property list", txn->name, out->n, txn->fs->limits.list);
 }
 
 /* May the committer change every path? What a deletion or addition covers is asked once. */
@@ -99,7 +100,7 @@ static struct err *member_prepare(struct member *m, struct head *head)
     TRY(bring_up_to_date(txn, head->youngest, m->options));
     if (m->options->check_locks)
         TRY(check_locks(txn, m->options));
-    make_revprops(&m->revprops, m->date, txn);
+    TRY(make_revprops(&m->revprops, m->date, txn));
     m->rev = head->youngest + 1;
     TRY(commit_write(&m->written, txn, m->rev, &after));
     *head = after;

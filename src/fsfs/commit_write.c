@@ -141,6 +141,8 @@ static struct err *write_dir_text(struct write *w, struct txn_node *dir)
     size_t at = w->out.n;
     struct err *err = dir_text_make(&dt, w->txn, dir);
     if (!err)
+        err = limit_check("The list of entries", dir->nr.cpath, dt.text.n, w->fs->limits.list);
+    if (!err)
         err = dir_item(w, &rep, &base, &has_base, dir, &dt);
     if (!err) {
         md5_of(rep.md5, buf_view(&dt.text));
@@ -198,6 +200,7 @@ static struct err *write_props(struct write *w, struct txn_node *node)
     struct noderev *nr = &node->nr;
     AUTO_BUF(text);
     hashdump_format(&text, node->props.list, node->props.n, S("END"));
+    TRY(limit_check("The property list", nr->cpath, text.n, w->fs->limits.list));
     struct rep rep = {.rev = w->rev,
                       .expanded = text.n,
                       .has_sha1 = true,
@@ -265,6 +268,7 @@ static struct err *noderev_item(struct write *w, struct noderev *nr, bool is_roo
         nr->copyroot_rev = w->rev;
     nr->fresh_txn_root = false;
     noderev_format(&w->out, nr, w->fs->format);
+    TRY(limit_check("The node-revision", nr->cpath, w->out.n - at, w->fs->limits.noderev));
     item_end(w, at, ITEM_NODEREV, item);
 
     struct noderev *fresh;
@@ -310,15 +314,21 @@ static void items_of_texts(struct write *w)
     }
 }
 
-static uint64_t write_changes(struct write *w)
+static struct err *write_changes(uint64_t *offset, struct write *w)
 {
     size_t at = w->out.n, n;
     const struct change *list = txn_sorted_changes(&n, w->txn, w->arena);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         change_format(&w->out, &list[i], w->fs->format);
+        if (w->out.n - at >= w->fs->limits.changes)
+            return err_make(E_REPOS_BAD_ARGS,
+                            "The list of the %zu changed paths is larger than %zu bytes", n,
+                            w->fs->limits.changes);
+    }
     buf_char(&w->out, '\n');
     item_end(w, at, ITEM_CHANGES, ITEM_INDEX_CHANGES);
-    return w->start + at;
+    *offset = w->start + at;
+    return NULL;
 }
 
 static struct err *write_end(struct write *w, uint64_t changes_offset)
@@ -341,7 +351,9 @@ static struct err *write_all(struct write *w)
         return err_make(E_FS_CORRUPT,
                         "Root node-revision of revision %lld counts %llu predecessors",
                         (long long)w->rev, (unsigned long long)txn->root->nr.count);
-    TRY(write_end(w, write_changes(w)));
+    uint64_t changes;
+    TRY(write_changes(&changes, w));
+    TRY(write_end(w, changes));
     return draft_append(txn->draft, buf_view(&w->out));
 }
 

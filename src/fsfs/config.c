@@ -165,7 +165,7 @@ static struct err *revprops_get_settings(struct fsfs_config *out, const struct i
     int64_t kib;
     TRY(number_get(&kib, ini, section, S("revprop-pack-size"),
                    out->compress_packed_revprops ? 64 : 16));
-    kib = kib < 0 ? 0 : kib > INT64_MAX / 1024 ? INT64_MAX / 1024 : kib;
+    kib = kib < 0 ? 0 : kib > REVPROP_PACK_MAX / 1024 ? REVPROP_PACK_MAX / 1024 : kib;
     out->revprop_pack_size = kib * 1024;
     return NULL;
 }

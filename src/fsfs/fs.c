@@ -169,6 +169,7 @@ struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_
 {
     struct fsfs *fs = mem_zalloc(sizeof *fs);
     fs->seen_youngest = REV_NONE;
+    fs->limits = (struct fsfs_limits){LIST_MAX, NODEREV_MAX, CHANGES_MAX};
     struct err *err = store_open(&fs->store, db_path, options ? options->disk : NULL);
     if (!err)
         err = read_settings(fs);

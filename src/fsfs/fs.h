@@ -10,6 +10,7 @@
 #include "base/cache.h"
 #include "base/err.h"
 #include "fsfs/id.h"
+#include "fsfs/limits.h"
 #include "fsfs/props.h"
 #include "store/disk.h"
 #include "store/store.h"
@@ -39,6 +40,7 @@ struct fsfs {
     int64_t shard_size; /* 0: linear */
     bool logical;       /* addressing */
     struct fsfs_config config;
+    struct fsfs_limits limits;
     char uuid[64];     /* as in the file, NUL-ended */
     char instance[64]; /* equal to uuid where the file has no second line */
     uint32_t cache_space;

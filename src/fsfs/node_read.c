@@ -4,8 +4,7 @@
 #include "fsfs/rep_int.h"
 
 enum {
-    NODEREV_MAX = 1024 * 1024, /* bytes: some lines, of which two or three are paths */
-    NODEREV_VIEW = 512,        /* bytes that most fit into */
+    NODEREV_VIEW = 512, /* bytes that most fit into */
 };
 
 /* ---- node-revisions ---- */
@@ -21,7 +20,7 @@ static struct err *record_parse(struct noderev **out, struct fsfs *fs,
         size_t used;
         TRY(item_view(&text, fs, place, n < left ? n : left, arena));
         struct err *err = noderev_parse(out, &used, text);
-        if (!err || text.n == left || n >= NODEREV_MAX)
+        if (!err || text.n == left || n >= NODEREV_READ_MAX)
             return err;
         err_free(err);
     }
@@ -177,7 +176,7 @@ static struct err *props_read(struct props **out, struct fsfs *fs, const struct 
 {
     AUTO_ARENA(scratch);
     const struct blob *text;
-    TRY(rep_text_up_to(&text, fs, rep, PROPS_MAX, scratch));
+    TRY(rep_text_up_to(&text, fs, rep, LIST_READ_MAX, scratch));
     return props_parse(out, blob_str(text));
 }
 
@@ -208,7 +207,7 @@ static struct err *dir_read(struct dir **out, struct fsfs *fs, const struct rep 
 {
     AUTO_ARENA(scratch);
     const struct blob *text;
-    TRY(rep_text_up_to(&text, fs, rep, PROPS_MAX, scratch));
+    TRY(rep_text_up_to(&text, fs, rep, LIST_READ_MAX, scratch));
     return dir_parse(out, blob_str(text));
 }
 

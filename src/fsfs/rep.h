@@ -15,8 +15,6 @@
 
 enum {
     TEXT_WHOLE_MAX = 4 << 20, /* bytes: what may be expanded in memory as one piece */
-    PROPS_MAX =
-        256 << 20, /* bytes of a property list or a directory: checked before memory is taken */
 };
 
 /* The header line. */

@@ -45,7 +45,7 @@ static struct err *values_parse(struct revprop_pack *out, struct str text, size_
 struct err *revprop_pack_parse(struct revprop_pack *out, struct str file, struct arena *arena)
 {
     AUTO_BUF(plain);
-    struct err *err = section_unpack_zlib(&plain, file, PROPS_MAX);
+    struct err *err = section_unpack_zlib(&plain, file, LIST_READ_MAX);
     if (err)
         return err_wrap(err, E_FS_CORRUPT, "Revprop pack file can't be decompressed");
     struct str text = arena_str(arena, buf_view(&plain));
@@ -160,6 +160,10 @@ static struct err *pack_write(struct fsfs *fs, int64_t shard, struct str name, r
     buf_char(&plain, '\n');
     for (size_t i = 0; i < n; i++)
         buf_str(&plain, values[i]);
+    if (plain.n > LIST_READ_MAX)
+        return err_make(E_REPOS_BAD_ARGS,
+                        "Packed, the property list of revision %lld is larger than %d bytes",
+                        (long long)first, LIST_READ_MAX);
     section_pack_zlib(&file, buf_view(&plain),
                       fs->config.compress_packed_revprops ? REVPROP_ZLIB_LEVEL : 0);
     struct record_key key = {.kind = RECORD_REVPROP_PACK, .rev = shard, .name = name};

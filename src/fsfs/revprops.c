@@ -305,6 +305,10 @@ static struct err *write_props(struct fsfs *fs, revnum rev, const struct prop *l
 {
     AUTO_BUF(dump);
     hashdump_format(&dump, list, n, S("END"));
+    if (dump.n > fs->limits.list)
+        return err_make(E_REPOS_BAD_ARGS,
+                        "The property list of revision %lld is larger than %zu bytes",
+                        (long long)rev, fs->limits.list);
     revnum min_unpacked;
     TRY(fsfs_min_unpacked(&min_unpacked, fs));
     struct err *err;

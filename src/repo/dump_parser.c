@@ -235,9 +235,9 @@ static struct err *prop_bytes(struct str *out, struct str line, struct dump_pars
     if (length < 0)
         return err_make(E_INCORRECT_PARAMS, "Length '%lld' of a property is negative",
                         (long long)length);
-    if (length > PROPS_MAX || p->props_used > PROPS_MAX)
+    if (length > LIST_READ_MAX || p->props_used > LIST_READ_MAX)
         return err_make(E_STREAM_MALFORMED_DATA,
-                        "Dump stream has a property block of more than %d bytes", PROPS_MAX);
+                        "Dump stream has a property block of more than %d bytes", LIST_READ_MAX);
     TRY(take_bytes(&bytes, p, (uint64_t)length + 1));
     p->props_used += (uint64_t)length + 1;
     struct str text = buf_view(&bytes);

@@ -24,10 +24,9 @@
 #include <sys/stat.h>
 
 enum {
-    PATH_SIZE = 4096,          /* a path with its NUL; PATH_MAX of Linux */
-    NAME_SIZE = 320,           /* the part of it below db/ */
-    SYNC_FILES_MAX = 16,       /* above that many files one syncfs is cheaper than a sync of each */
-    RECORD_SIZE_MAX = 1 << 30, /* a property list of 1 GiB is no property list */
+    PATH_SIZE = 4096,    /* a path with its NUL; PATH_MAX of Linux */
+    NAME_SIZE = 320,     /* the part of it below db/ */
+    SYNC_FILES_MAX = 16, /* above that many files one syncfs is cheaper than a sync of each */
     DRAFT_MEMORY_MAX = 1 << 20, /* a draft this large moves from memory to a file */
 };
 

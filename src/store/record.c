@@ -310,6 +310,9 @@ struct err *record_put(struct store *store, struct record_key key, struct str by
     struct name name;
     struct file_put how = {.mode = mode_of_new(store, key.kind), .durable = is_durable(key.kind)};
     TRY(find(&name, store, key));
+    if (bytes.n > RECORD_SIZE_MAX)
+        return err_make(E_REPOS_BAD_ARGS, "File '%s' would be larger than %d bytes", name.s,
+                        RECORD_SIZE_MAX);
     struct err *err = file_put(store, name.s, bytes, how);
     if (err_has(err, ENOENT)) {
         err_free(err);

@@ -176,6 +176,7 @@ enum record_kind {
     RECORD_TXN_PROTOREV,     /* name = txn */
     RECORD_NODE_ORIGIN,      /* name */
 };
+enum { RECORD_SIZE_MAX = 1 << 30 }; /* bytes: a property list of 1 GiB is no property list */
 struct record_key {
     enum record_kind kind;
     revnum rev;
@@ -190,7 +191,8 @@ void record_prefetch_folder(struct store *store, struct record_key key);
 /* Find it and do not read it: what leads to its folder's files is at hand then. */
 void record_find_ahead(struct store *store, struct record_key key);
 /* Replace (or make) it atomically; durable on return unless the kind is a transaction's or a
- * lock's. The caller holds the lease that serialises its kind. */
+ * lock's. E_REPOS_BAD_ARGS where it is larger than RECORD_SIZE_MAX, and could not be read again.
+ * The caller holds the lease that serialises its kind. */
 struct err *record_put(struct store *store, struct record_key key, struct str bytes);
 struct err *record_delete(struct store *store, struct record_key key); /* absent is fine */
 /* The names of all records of KIND (RECORD_TXN: the transactions; RECORD_LOCK: the digests),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fsfs/rep.h"
 #include "fsfs/repcache.h"
+#include "fsfs/revprops.h"
 #include "fsfs/txn_int.h"
 #include "mucc.h"
 #include <errno.h>
@@ -447,6 +449,100 @@ static void what_does_not_verify_is_not_loaded(void **state)
                      "svnlook cat v f | cmp - t4");
 }
 
+/* ---- limits ---- */
+
+/* EDITS on the youngest revision are refused, with MESSAGE, and nothing is stored. */
+static void assert_refused(struct stock *stock, struct fsfs *fs, const char *edits,
+                           const char *message)
+{
+    static const struct commit_options options;
+    struct head before, after;
+    revnum rev;
+    assert_ok(fsfs_head(&before, fs));
+    assert_err(txn_commit(&rev, NULL, mucc_txn(stock, fs, edits), &options), E_REPOS_BAD_ARGS,
+               message);
+    assert_ok(fsfs_head(&after, fs));
+    assert_int_equal(after.youngest, before.youngest);
+}
+
+/* A list with the property k takes 17 bytes more than its value, of three digits' length. */
+static const char *ps_bytes(struct stock *stock, int n)
+{
+    return arena_printf(stock->arena, "ps k %0*d d\n", n - 17, 0).p;
+}
+
+static void a_property_list_is_refused_that_could_not_be_read(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "v", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "v");
+    fs->limits.list = 300;
+    mucc_commit(stock, fs, "mkdir d\n");
+    assert_refused(stock, fs, ps_bytes(stock, 301),
+                   "The property list of '/d' is larger than 300 bytes");
+    assert_int_equal(mucc_commit(stock, fs, ps_bytes(stock, 300)), 2);
+
+    char value[300];
+    memset(value, 'x', sizeof value);
+    struct str long_value = str_make(value, sizeof value);
+    assert_err(revprop_set(fs, 2, S("k"), &long_value, NULL), E_REPOS_BAD_ARGS,
+               "The property list of revision 2 is larger than 300 bytes");
+    assert_err(revprops_replace(fs, 2, &(struct prop){S("k"), long_value}, 1), E_REPOS_BAD_ARGS,
+               "revision 2");
+    struct txn *txn = mucc_txn(stock, fs, "mkdir e\n");
+    txn_set_revprop(txn, S("k"), &long_value);
+    revnum rev;
+    assert_err(txn_commit(&rev, NULL, txn, &(struct commit_options){0}), E_REPOS_BAD_ARGS,
+               "is larger than 300 bytes");
+    fsfs_close(fs);
+    assert_str(stock_output(stock, "svnadmin verify -q v; svnlook youngest v; svnlook proplist "
+                                   "--revprop v | sort"),
+               "2\n  svn:author\n  svn:date\n  svn:log\n");
+}
+
+static void a_folder_is_refused_that_could_not_be_read(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "v", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "v");
+    mucc_commit(stock, fs, "mkdir d\nmkdir d/a\nmkdir d/b\n");
+    fs->limits.list = 200; /* an entry takes some 30 bytes and its name */
+    const char *c = arena_printf(stock->arena, "mkdir d/%0*d\n", 50, 1).p;
+    const char *d = arena_printf(stock->arena, "mkdir d/%0*d\n", 50, 2).p;
+    assert_refused(stock, fs, arena_printf(stock->arena, "%s%s", c, d).p,
+                   "The list of entries of '/d' is larger than 200 bytes");
+    struct txn *behind = mucc_txn(stock, fs, c);
+    mucc_commit(stock, fs, d);
+    revnum rev;
+    assert_err(txn_commit(&rev, NULL, behind, &(struct commit_options){0}), E_REPOS_BAD_ARGS,
+               "The list of entries of '/d' is larger than 200 bytes"); /* merged */
+    fs->limits.changes = 100;
+    assert_refused(stock, fs, "mkdir e\nmkdir f\nmkdir g\n", "The list of the 3 changed paths");
+    mucc_commit(stock, fs, "mkdir e\n");
+    fsfs_close(fs);
+    stock_run(stock, "svnadmin verify -q v");
+}
+
+static void a_path_is_refused_that_could_not_be_read(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "v", 8, 1000);
+    struct fsfs *fs = stock_open(stock, "v");
+    assert_refused(stock, fs, arena_printf(stock->arena, "mkdir %0*d\n", NODEREV_MAX, 0).p,
+                   "The node-revision of '/000");
+    mucc_commit(stock, fs, arena_printf(stock->arena, "mkdir %0*d\n", NODEREV_MAX - 200, 0).p);
+    fsfs_close(fs);
+    fs = stock_open(stock, "v");
+    AUTO_ARENA(arena);
+    struct noderevs {
+        const struct noderev **list;
+        size_t n;
+    } made;
+    assert_ok(noderevs_made(&made.list, &made.n, fs, 1, arena));
+    assert_int_equal(made.n, 2);
+    fsfs_close(fs);
+}
+
 /* ---- the rep-cache as an untrusted hint ---- */
 
 /* Text t2 is on its way; the rep-cache has a row for it that is wrong. */
@@ -531,6 +627,9 @@ int main(void)
         STOCK_TEST(the_members_of_a_batch_stand_on_each_other),
         STOCK_TEST(what_does_not_verify_is_not_committed),
         STOCK_TEST(what_does_not_verify_is_not_loaded),
+        STOCK_TEST(a_property_list_is_refused_that_could_not_be_read),
+        STOCK_TEST(a_folder_is_refused_that_could_not_be_read),
+        STOCK_TEST(a_path_is_refused_that_could_not_be_read),
         STOCK_TEST(a_row_of_the_rep_cache_is_checked_before_it_is_believed),
         STOCK_TEST(after_a_load_that_failed_commits_go_on),
     };
