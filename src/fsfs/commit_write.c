@@ -159,7 +159,7 @@ static struct err *write_dir_text(struct write *w, struct txn_node *dir)
 /* ---- property lists ---- */
 
 /* A list with the same bytes, of this commit or any before. */
-static struct err *props_share(struct rep *rep, bool *found, struct write *w,
+static struct err *props_share(struct rep *rep, bool *found, struct write *w, struct str path,
                                const struct rep *fresh, struct str text)
 {
     const struct stored_props *twin =
@@ -169,7 +169,9 @@ static struct err *props_share(struct rep *rep, bool *found, struct write *w,
         *found = true;
         return NULL;
     }
-    return share_find(rep, found, w->fs, fresh->md5, fresh->sha1, text);
+    if (twin)
+        TRY(share_collision(w->fs, path, fresh->sha1, REV_NONE));
+    return share_find(rep, found, w->fs, path, fresh->md5, fresh->sha1, text);
 }
 
 static void props_remember(struct write *w, const struct rep *rep, struct str text)
@@ -210,7 +212,7 @@ static struct err *write_props(struct write *w, struct txn_node *node)
     sha1_of(rep.sha1, buf_view(&text));
     bool shared = false;
     if (w->fs->config.rep_sharing)
-        TRY(props_share(&stored, &shared, w, &rep, buf_view(&text)));
+        TRY(props_share(&stored, &shared, w, nr->cpath, &rep, buf_view(&text)));
     if (shared) {
         rep = stored;
         rep.has_uniq = false;

@@ -236,6 +236,8 @@ struct err *fsfs_config_parse(struct fsfs_config *out, struct str text, int form
     if (format >= 7)
         TRY(io_get(out, &ini));
     TRY(ini_get_bool(&out->pack_after_commit, &ini, S("debug"), S("pack-after-commit"), false));
-    return ini_get_bool(&out->verify_before_commit, &ini, S("debug"), S("verify-before-commit"),
+    TRY(ini_get_bool(&out->verify_before_commit, &ini, S("debug"), S("verify-before-commit"),
+                     false));
+    return ini_get_bool(&out->allow_sha1_collisions, &ini, S("varve"), S("allow-sha1-collisions"),
                         false);
 }

@@ -29,6 +29,7 @@ struct fsfs_config {
     bool compress_packed_revprops;
     int64_t block_size, l2p_page_size, p2l_page_size;
     bool pack_after_commit, verify_before_commit;
+    bool allow_sha1_collisions; /* of two texts; else only one of them is taken */
 };
 
 struct repcache;

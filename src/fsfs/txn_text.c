@@ -226,7 +226,7 @@ static struct err *job_run(void *arg)
     sha1_of(rep.sha1, text);
     TRY(check_result(job, &rep));
     struct rep stored;
-    TRY(share_find(&stored, &job->shared, fs, rep.md5, rep.sha1, text));
+    TRY(share_find(&stored, &job->shared, fs, job->path, rep.md5, rep.sha1, text));
     if (job->shared) {
         content->rep = stored;
         return NULL;
@@ -247,22 +247,25 @@ static void job_free(struct text_job *job)
     free(job);
 }
 
-/* The same text in this transaction, stored already? */
-static struct err *twin_find(struct content **out, struct txn *txn, const struct content *content,
-                             struct str text)
+/* Is OTHER, of this transaction and with the SHA-1 of CONTENT, the same text? Then *OUT is it, else
+ * NULL or an error. OURS reads CONTENT, which is PATH's, and is closed. */
+static struct err *twin_check(struct content **out, struct txn *txn, struct content *other,
+                              const struct content *content, struct str path, struct reader *ours)
 {
-    struct content *twin =
-        map_get(txn->by_sha1, str_make((const char *)content->rep.sha1, SHA1_SIZE));
-    *out = NULL;
-    if (!twin || !rep_same_text(&twin->rep, &content->rep))
-        return NULL;
+    bool equal = rep_same_text(&other->rep, &content->rep);
     struct reader *theirs;
-    TRY(content_open(&theirs, txn, twin));
-    bool equal;
-    TRY(readers_equal(&equal, theirs, reader_of_str(text)));
-    if (equal)
-        *out = twin;
-    return NULL;
+    struct err *err = equal ? content_open(&theirs, txn, other) : NULL;
+    if (!equal || err)
+        reader_close(ours);
+    else
+        err = readers_equal(&equal, theirs, ours);
+    *out = equal ? other : NULL;
+    return err || equal ? err : share_collision(txn->fs, path, content->rep.sha1, REV_NONE);
+}
+
+static struct content *remembered(const struct txn *txn, const struct content *content)
+{
+    return map_get(txn->by_sha1, str_make((const char *)content->rep.sha1, SHA1_SIZE));
 }
 
 static void remember(struct txn *txn, struct content *content)
@@ -295,8 +298,9 @@ static struct err *job_store(struct text_job *job)
 {
     struct txn *txn = job->txn;
     struct content *content = job->content, *twin = NULL;
-    if (!job->shared && txn->fs->config.rep_sharing)
-        TRY(twin_find(&twin, txn, content, buf_view(&job->text)));
+    struct content *other = job->shared ? NULL : remembered(txn, content);
+    if (other)
+        TRY(twin_check(&twin, txn, other, content, job->path, reader_of_str(buf_view(&job->text))));
     if (!twin && !job->shared) {
         TRY(place_item(txn, content, buf_view(&job->item)));
         remember(txn, content);
@@ -538,32 +542,23 @@ static struct err *stream_reopen(struct reader **out, void *arg)
 
 /* Where the text of a stream that has ended is stored already. */
 static struct err *stream_share(struct content **twin, struct rep *stored, bool *shared,
-                                struct txn *txn, const struct content *content)
+                                const struct txn_text *text)
 {
+    struct txn *txn = text->txn;
+    const struct content *content = text->stream->content;
     struct stream_text which = {txn, content};
     *twin = NULL;
     *shared = false;
-    if (!txn->fs->config.rep_sharing)
-        return NULL;
-    struct content *other =
-        map_get(txn->by_sha1, str_make((const char *)content->rep.sha1, SHA1_SIZE));
-    if (other && rep_same_text(&other->rep, &content->rep)) {
-        struct reader *theirs, *ours;
-        TRY(content_open(&theirs, txn, other));
-        struct err *err = content_open(&ours, txn, content);
-        if (err) {
-            reader_close(theirs);
-            return err;
-        }
-        bool equal;
-        TRY(readers_equal(&equal, theirs, ours));
-        if (equal) {
-            *twin = other;
+    struct content *other = remembered(txn, content);
+    if (other) {
+        struct reader *ours;
+        TRY(content_open(&ours, txn, content));
+        TRY(twin_check(twin, txn, other, content, text->path, ours));
+        if (*twin)
             return NULL;
-        }
     }
-    return share_find_stream(stored, shared, txn->fs, content->rep.md5, content->rep.sha1,
-                             content->rep.expanded, stream_reopen, &which);
+    return share_find_stream(stored, shared, txn->fs, text->path, content->rep.md5,
+                             content->rep.sha1, content->rep.expanded, stream_reopen, &which);
 }
 
 /* The stream is whole: settle where its text lies. */
@@ -574,7 +569,7 @@ static struct err *stream_store(struct txn_text *text)
     struct content *content = stream->content, *twin;
     struct rep stored;
     bool shared;
-    TRY(stream_share(&twin, &stored, &shared, txn, content));
+    TRY(stream_share(&twin, &stored, &shared, text));
     if (twin || shared) {
         TRY(stream_undo(text));
         if (shared) {

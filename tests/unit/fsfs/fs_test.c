@@ -177,7 +177,7 @@ static void defaults_are_those_of_the_format(void **state)
     assert_int_equal(f7.p2l_page_size, 1 << 20);
     assert_ok(fsfs_config_parse(&f8, S(""), 8, "conf"));
     assert_int_equal(f8.compression, COMPRESS_LZ4);
-    assert_false(f8.pack_after_commit || f8.verify_before_commit);
+    assert_false(f8.pack_after_commit || f8.verify_before_commit || f8.allow_sha1_collisions);
 }
 
 static void settings_are_taken(void **state)
@@ -190,7 +190,8 @@ static void settings_are_taken(void **state)
           "max-deltification-walk = 10\nmax-linear-deltification = 3\ncompression = zlib-9\n"
           "[packed-revprops]\ncompress-packed-revprops = yes\n"
           "[io]\nblock-size = 4\nl2p-page-size = 16\np2l-page-size = 2\n"
-          "[debug]\npack-after-commit = on\nverify-before-commit = 1\n"),
+          "[debug]\npack-after-commit = on\nverify-before-commit = 1\n"
+          "[varve]\nallow-sha1-collisions = true\n"),
         8, "conf"));
     assert_false(c.rep_sharing || c.dir_deltification || c.props_deltification);
     assert_int_equal(c.max_deltification_walk, 10);
@@ -202,7 +203,7 @@ static void settings_are_taken(void **state)
     assert_int_equal(c.block_size, 4096);
     assert_int_equal(c.l2p_page_size, 16);
     assert_int_equal(c.p2l_page_size, 2048);
-    assert_true(c.pack_after_commit && c.verify_before_commit);
+    assert_true(c.pack_after_commit && c.verify_before_commit && c.allow_sha1_collisions);
     assert_ok(fsfs_config_parse(&c, S("[deltification]\ncompression-level = 0\n"), 8, "conf"));
     assert_int_equal(c.compression, COMPRESS_ZLIB);
     assert_int_equal(c.zlib_level, 0);
