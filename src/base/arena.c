@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
+#include "base/account.h"
 #include "base/buf.h"
 #include "base/shared.h"
 #include <assert.h>
@@ -39,9 +40,7 @@ struct arena {
     size_t before; /* bytes used in the chunks before this one */
     struct chunk *
         spare; /* the largest chunk that a rewind gave back: loops do not go to malloc each round */
-    size_t limit;
-    int limit_code;
-    const char *limit_text;
+    struct account *account; /* NULL: nobody counts */
     alignas(ALIGN) struct chunk first;
 };
 
@@ -60,7 +59,8 @@ static void chunk_enter(struct arena *arena, struct chunk *chunk, size_t used)
 struct arena *arena_new(void)
 {
     struct arena *arena = mem_alloc(FIRST_CHUNK);
-    *arena = (struct arena){.limit = SIZE_MAX};
+    *arena = (struct arena){.account = account_current};
+    account_charge(arena->account, FIRST_CHUNK);
     size_t start = offsetof(struct arena, first) + HEADER;
     arena->first.cap = FIRST_CHUNK - start;
     chunk_enter(arena, &arena->first, 0);
@@ -81,6 +81,14 @@ static void keeps_release(struct arena *arena, struct keep *until)
     }
 }
 
+static void chunk_free(struct arena *arena, struct chunk *chunk)
+{
+    if (!chunk)
+        return;
+    account_credit(arena->account, HEADER + chunk->cap);
+    free(chunk);
+}
+
 /* Leave the newest chunk, which is not the first. */
 static void chunk_drop(struct arena *arena)
 {
@@ -88,10 +96,10 @@ static void chunk_drop(struct arena *arena)
     arena->chunk = chunk->before;
     arena->before -= arena->chunk->used;
     if (chunk->cap <= LARGEST_CHUNK && (!arena->spare || arena->spare->cap < chunk->cap)) {
-        free(arena->spare);
+        chunk_free(arena, arena->spare);
         arena->spare = chunk;
     } else {
-        free(chunk);
+        chunk_free(arena, chunk);
     }
 }
 
@@ -102,7 +110,8 @@ void arena_free(struct arena *arena)
     keeps_release(arena, NULL);
     while (arena->chunk != &arena->first)
         chunk_drop(arena);
-    free(arena->spare);
+    chunk_free(arena, arena->spare);
+    account_credit(arena->account, FIRST_CHUNK);
     free(arena);
 }
 
@@ -121,6 +130,7 @@ static void *alloc_slowly(struct arena *arena, size_t n)
             cap = n;
         chunk = mem_alloc(HEADER + cap);
         chunk->cap = cap;
+        account_charge(arena->account, HEADER + cap);
     }
     arena->before += arena->chunk->used;
     chunk->before = arena->chunk;
@@ -221,21 +231,18 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
     chunk_enter(arena, mark.chunk, mark.used);
 }
 
-void arena_limit(struct arena *arena, size_t bytes, int code, const char *text)
-{
-    arena->limit = bytes;
-    arena->limit_code = code;
-    arena->limit_text = text;
-}
-
 size_t arena_used(const struct arena *arena)
 {
     return arena->before + used_here(arena);
 }
 
-struct err *arena_check(const struct arena *arena)
+struct err *arena_check(const struct arena *arena, size_t extra)
 {
-    if (arena_used(arena) > arena->limit)
-        return err_make(arena->limit_code, "%s", arena->limit_text);
-    return NULL;
+    return account_check_more(arena->account, extra);
+}
+
+void arena_trim(struct arena *arena)
+{
+    chunk_free(arena, arena->spare);
+    arena->spare = NULL;
 }

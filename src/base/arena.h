@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arena.h - memory and references that are released together.
  *
- * An arena belongs to one request or one loop and to one thread at a time. Besides bytes
+ * An arena belongs to one request or one loop and to one thread at a time; its blocks are charged
+ * to the account (account.h) that was the thread's when it was made. Besides bytes
  * it keeps references on shared immutable objects (shared.h): what a function returns "in
  * the arena" is valid until the arena is freed or rewound behind the mark, whatever the
  * cache does meanwhile.
@@ -54,11 +55,12 @@ void arena_on_free(struct arena *arena, void (*fn)(void *arg), void *arg);
 struct arena_mark arena_mark(const struct arena *arena);
 void arena_rewind(struct arena *arena, struct arena_mark mark);
 
-/* The soft limit: once more than BYTES are in use arena_check fails with CODE and TEXT (static).
- * Loops over input of unknown size ask once per element. */
-void arena_limit(struct arena *arena, size_t bytes, int code, const char *text);
-struct err *arena_check(const struct arena *arena);
+/* Would EXTRA bytes more be too much for the arena's account (account.h)? Loops over input of
+ * unknown size ask once per element. */
+struct err *arena_check(const struct arena *arena, size_t extra);
 size_t arena_used(const struct arena *arena);
+/* Give back what a rewind kept for the next round: a long pause begins. */
+void arena_trim(struct arena *arena);
 
 /* __attribute__((cleanup)) helper: AUTO_ARENA(a); declares and frees. */
 static inline void arena_auto(struct arena **arena)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
+#include "base/account.h"
 #include "base/num.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,10 +43,28 @@ char *mem_strdup(const char *s)
     return memcpy(mem_alloc(n), s, n);
 }
 
+char *buf_take(struct buf *buf)
+{
+    char *bytes = buf->p;
+    account_credit(buf->account, buf->cap);
+    *buf = (struct buf){0};
+    return bytes;
+}
+
 void buf_free(struct buf *buf)
 {
-    free(buf->p);
-    *buf = (struct buf){0};
+    free(buf_take(buf));
+}
+
+/* BUF grows to CAP bytes. */
+static void charge(struct buf *buf, size_t cap)
+{
+    if (buf->account) {
+        account_charge(buf->account, cap - buf->cap);
+    } else if (cap >= BUF_CHARGED && account_current) {
+        buf->account = account_current;
+        account_charge(buf->account, cap);
+    }
 }
 
 void buf_reserve(struct buf *buf, size_t extra)
@@ -59,6 +78,7 @@ void buf_reserve(struct buf *buf, size_t extra)
     if (cap < need)
         cap = need;
     buf->p = mem_realloc(buf->p, cap);
+    charge(buf, cap);
     buf->cap = cap;
 }
 

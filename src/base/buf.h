@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buf.h - a growing byte buffer on the heap. Zero-initialise to start: struct buf b = {0}; */
+/* buf.h - a growing byte buffer on the heap. Zero-initialise to start: struct buf b = {0};
+ *
+ * Once it has BUF_CHARGED bytes it is charged to the account (account.h) that is the thread's
+ * then. */
 #ifndef VARVE_BASE_BUF_H
 #define VARVE_BASE_BUF_H
 
@@ -8,11 +11,15 @@
 
 struct buf {
     char *p;
-    size_t n;   /* bytes in use */
-    size_t cap; /* bytes allocated */
+    size_t n;                /* bytes in use */
+    size_t cap;              /* bytes allocated */
+    struct account *account; /* who answers for them; NULL: nobody */
 };
+enum { BUF_CHARGED = 4096 }; /* smaller ones are soon gone, or few */
 
 void buf_free(struct buf *buf);
+/* The bytes, for the caller to free: they are charged to nobody any more. BUF is empty then. */
+char *buf_take(struct buf *buf);
 /* Room for EXTRA more bytes. */
 void buf_reserve(struct buf *buf, size_t extra);
 /* EXTRA uninitialised bytes appended; where they start. */

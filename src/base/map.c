@@ -2,6 +2,7 @@
 /* Open addressing with linear probing; entries move back when one is removed, so that there are no
  * tombstones. Keys stand in an arena, made anew when most of it belongs to removed ones. */
 #include "base/map.h"
+#include "base/account.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include <assert.h>
@@ -19,16 +20,45 @@ struct map {
     size_t mask; /* number of slots - 1, a power of two - 1 */
     size_t count;
     struct arena *keys;
-    size_t removed_bytes; /* of keys that nobody refers to */
+    bool in_arena;           /* all of it is in KEYS */
+    size_t removed_bytes;    /* of keys that nobody refers to */
+    struct account *account; /* of the slots; NULL: nobody counts */
 };
 
-enum { FIRST_SLOTS = 16 };
+enum { FIRST_SLOTS = 16, FIRST_SLOTS_IN_ARENA = 4 };
+
+static void slots_new(struct map *map, size_t n)
+{
+    map->mask = n - 1;
+    if (map->in_arena) {
+        map->slots = arena_zalloc(map->keys, n * sizeof *map->slots);
+        return;
+    }
+    map->slots = mem_zalloc(n * sizeof *map->slots);
+    account_charge(map->account, n * sizeof *map->slots);
+}
+
+static void slots_free(struct map *map, struct slot *slots, size_t n)
+{
+    if (map->in_arena)
+        return;
+    account_credit(map->account, n * sizeof *slots);
+    free(slots);
+}
 
 struct map *map_new(void)
 {
     struct map *map = mem_alloc(sizeof *map);
-    *map = (struct map){.mask = FIRST_SLOTS - 1, .keys = arena_new()};
-    map->slots = mem_zalloc(FIRST_SLOTS * sizeof *map->slots);
+    *map = (struct map){.keys = arena_new(), .account = account_current};
+    slots_new(map, FIRST_SLOTS);
+    return map;
+}
+
+struct map *map_new_in(struct arena *arena)
+{
+    struct map *map = arena_alloc(arena, sizeof *map);
+    *map = (struct map){.keys = arena, .in_arena = true};
+    slots_new(map, FIRST_SLOTS_IN_ARENA);
     return map;
 }
 
@@ -41,7 +71,7 @@ void map_free(struct map *map, void (*free_value)(void *))
             free_value(map->slots[i].value);
     }
     arena_free(map->keys);
-    free(map->slots);
+    slots_free(map, map->slots, map->mask + 1);
     free(map);
 }
 
@@ -64,8 +94,7 @@ static void slots_grow(struct map *map)
 {
     struct slot *old = map->slots;
     size_t n = map->mask + 1;
-    map->mask = 2 * n - 1;
-    map->slots = mem_zalloc(2 * n * sizeof *map->slots);
+    slots_new(map, 2 * n);
     for (size_t k = 0; k < n; k++) {
         if (!old[k].value)
             continue;
@@ -74,13 +103,15 @@ static void slots_grow(struct map *map)
             i = (i + 1) & map->mask;
         map->slots[i] = old[k];
     }
-    free(old);
+    slots_free(map, old, n);
 }
 
 /* A new arena with the keys that are still in use. */
 static void keys_compact(struct map *map)
 {
+    struct account *removers = account_enter(map->account);
     struct arena *keys = arena_new();
+    account_enter(removers);
     for (size_t i = 0; i <= map->mask; i++) {
         if (map->slots[i].value)
             map->slots[i].key = arena_str(keys, map->slots[i].key);
@@ -127,7 +158,8 @@ void *map_remove(struct map *map, struct str key)
     }
     map->slots[hole].value = NULL;
     map->count--;
-    if (map->removed_bytes > 65536 && map->removed_bytes > arena_used(map->keys) / 2)
+    if (!map->in_arena && map->removed_bytes > 65536 &&
+        map->removed_bytes > arena_used(map->keys) / 2)
         keys_compact(map);
     return value;
 }

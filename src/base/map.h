@@ -9,6 +9,9 @@
 struct map;
 
 struct map *map_new(void);
+/* A map that lives in ARENA, keys included, and goes with it (never map_free): for the many that
+ * stay small. What it outgrows, and keys that are removed, stay there. */
+struct map *map_new_in(struct arena *arena);
 void map_free(struct map *map, void (*free_value)(void *)); /* free_value may be NULL */
 void *map_get(const struct map *map, struct str key);       /* NULL where absent */
 /* VALUE is not NULL; returns the value that it replaces, or NULL. */

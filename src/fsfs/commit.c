@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/commit.h"
+#include "base/account.h"
 #include "base/path.h"
 #include "fsfs/commit_write.h"
 #include "fsfs/locks.h"
@@ -92,8 +93,7 @@ static struct err *bring_up_to_date(struct txn *txn, revnum youngest,
     return txn_merge(txn, youngest);
 }
 
-/* Make M the revision after HEAD, in its draft. HEAD moves only where all went well. */
-static struct err *member_prepare(struct member *m, struct head *head)
+static struct err *prepare(struct member *m, struct head *head)
 {
     struct txn *txn = m->txn;
     struct head after = *head;
@@ -105,6 +105,16 @@ static struct err *member_prepare(struct member *m, struct head *head)
     TRY(commit_write(&m->written, txn, m->rev, &after));
     *head = after;
     return NULL;
+}
+
+/* Make M the revision after HEAD, in its draft. HEAD moves only where all went well. Whoever leads
+ * the batch, the memory is M's. */
+static struct err *member_prepare(struct member *m, struct head *head)
+{
+    struct account *leaders = account_enter(m->txn->account);
+    struct err *err = prepare(m, head);
+    account_enter(leaders);
+    return err;
 }
 
 /* M, which has made HEAD. */

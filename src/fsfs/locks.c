@@ -201,7 +201,7 @@ static struct err *walk_digests(struct walk *w, struct str first)
         memcpy(&digest, todo.p + todo.n, sizeof digest);
         if (map_put(w->seen, digest, w))
             continue;
-        TRY(arena_check(w->arena));
+        TRY(arena_check(w->arena, 0));
         TRY(file_read(&file, w->fs, digest, w->arena));
         if (file.has_lock && !is_expired(&file.lock) &&
             path_skip_ancestor(&rest, w->top, file.lock.path))

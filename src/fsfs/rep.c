@@ -297,8 +297,9 @@ static struct err *blob_apply(struct blob **out, struct str document, struct str
         return err;
     }
     buf_char(&buf, '\0');
-    struct blob *blob = (struct blob *)buf.p;
-    shared_init(&blob->shared, buf.cap, shared_free_plain);
+    const size_t bytes = buf.cap;
+    struct blob *blob = (struct blob *)buf_take(&buf);
+    shared_init(&blob->shared, bytes, shared_free_plain);
     blob->n = n;
     *out = blob;
     return NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Beginning, looking at and changing a transaction. */
+#include "base/account.h"
 #include "base/path.h"
 #include "fsfs/txn_int.h"
 #include <stdlib.h>
@@ -10,6 +11,7 @@ struct txn *txn_new(struct fsfs *fs, struct txn_id id)
 {
     struct txn *txn = mem_zalloc(sizeof *txn);
     txn->fs = fs;
+    txn->account = account_current;
     txn->arena = arena_new();
     txn->scratch = arena_new();
     txn->looks = arena_new();
@@ -67,9 +69,6 @@ void txn_abort(struct txn *txn)
     txn_texts_free(txn);
     if (txn->spilled && !txn->loaded)
         err_free(txn_remove(txn->fs, txn->name));
-    for (size_t i = 0; i < txn->map_count; i++)
-        map_free(txn->maps[i], NULL);
-    free(txn->maps);
     map_free(txn->changes, NULL);
     map_free(txn->by_sha1, NULL);
     arena_free(txn->looks);

@@ -44,7 +44,7 @@ struct txn_node {
     /* directories */
     bool entries_changed;   /* its text is its own */
     const struct dir *base; /* entries under OVER; NULL until asked for */
-    struct map *over;       /* name -> struct txn_child */
+    struct map *over;       /* name -> struct txn_child; in txn->arena */
     /* property lists */
     bool props_changed;
     struct proplist props; /* where changed */
@@ -67,9 +67,10 @@ struct change_record {
 
 struct txn {
     struct fsfs *fs;
-    struct arena *arena;   /* the tree */
-    struct arena *scratch; /* one operation */
-    struct arena *looks;   /* what txn_find gave out since the last change */
+    struct account *account; /* of who began it; NULL: nobody counts */
+    struct arena *arena;     /* the tree */
+    struct arena *scratch;   /* one operation */
+    struct arena *looks;     /* what txn_find gave out since the last change */
     struct arena_mark scratch_start, looks_start;
     revnum base;
     struct txn_id id;
@@ -79,8 +80,6 @@ struct txn {
 
     struct txn_node *root;
     uint64_t next_node, next_copy; /* temporary ids; uniquifiers come from next_node */
-    struct map **maps;             /* all `over` maps, to be freed */
-    size_t map_count, map_cap;
 
     struct map *changes; /* path -> struct change_record */
 

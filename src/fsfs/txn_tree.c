@@ -49,14 +49,8 @@ struct err *txn_dir_base(const struct dir **out, struct txn *txn, struct txn_nod
 
 static struct map *over_map(struct txn *txn, struct txn_node *dir)
 {
-    if (dir->over)
-        return dir->over;
-    if (txn->map_count == txn->map_cap) {
-        txn->map_cap = txn->map_cap ? 2 * txn->map_cap : 16;
-        txn->maps = mem_realloc(txn->maps, txn->map_cap * sizeof *txn->maps);
-    }
-    dir->over = map_new();
-    txn->maps[txn->map_count++] = dir->over;
+    if (!dir->over)
+        dir->over = map_new_in(txn->arena);
     return dir->over;
 }
 
@@ -212,6 +206,7 @@ static struct err *walk(struct txn_way *out, size_t *reached, struct txn *txn, s
                         struct arena *arena)
 {
     size_t n = component_count(path) + 1;
+    TRY(arena_check(arena, n * sizeof(struct txn_step)));
     struct txn_step *steps = arena_array(arena, n, sizeof *steps);
     memset(steps, 0, n * sizeof *steps);
     steps[0] = (struct txn_step){S(""), S("/"), txn->root, &txn->root->nr, txn->root->nr.id.copy};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repo/commit_edit.h"
 
+#include "base/account.h"
 #include "base/num.h"
 #include "base/path.h"
 #include "fsfs/locks.h"
@@ -10,9 +11,6 @@
 #include "repo/prop_change.h"
 #include "repo/tree.h"
 #include <stdlib.h>
-
-/* Beside its path: struct edit_node, its place in the tables here and in the decoder, its token. */
-enum { OPEN_NODE_BYTES = 256 };
 
 /* A file or folder that the client has opened. */
 struct edit_node {
@@ -31,7 +29,7 @@ struct commit_edit {
     bool has_root;
     struct edit_node **nodes; /* by number */
     size_t node_cap;
-    size_t open_bytes; /* what the open nodes take */
+    struct account *account; /* of the open nodes and their table; NULL: nobody counts */
     unsigned open_texts;
     struct arena *scratch;
 };
@@ -53,20 +51,17 @@ static struct err *need_node(struct edit_node **out, const struct commit_edit *c
 static struct err *add_node(struct commit_edit *ce, uint64_t number, struct str path,
                             revnum base_rev, bool was_copied)
 {
-    size_t limit = ce->params.memory_limit;
-    ce->open_bytes += OPEN_NODE_BYTES + path.n;
-    if (limit && ce->open_bytes > limit)
-        return err_make(E_REPOS_BAD_ARGS,
-                        "The commit has too many files and folders open at '%.*s'", STR(path));
     if (number >= ce->node_cap) {
         size_t cap = ce->node_cap ? ce->node_cap : 64;
         while (cap <= number)
             cap *= 2;
+        account_charge(ce->account, (cap - ce->node_cap) * sizeof *ce->nodes);
         ce->nodes = mem_realloc(ce->nodes, cap * sizeof *ce->nodes);
         memset(ce->nodes + ce->node_cap, 0, (cap - ce->node_cap) * sizeof *ce->nodes);
         ce->node_cap = cap;
     }
     struct edit_node *node = mem_zalloc(sizeof *node + path.n);
+    account_charge(ce->account, sizeof *node + path.n);
     memcpy(node + 1, path.p, path.n);
     *node = (struct edit_node){.path = str_make((char *)(node + 1), path.n),
                                .base_rev = base_rev,
@@ -80,11 +75,11 @@ static void close_node(struct commit_edit *ce, uint64_t number)
     struct edit_node *node = node_at(ce, number);
     if (!node)
         return;
-    ce->open_bytes -= OPEN_NODE_BYTES - sizeof(void *) + node->path.n; /* its place stays */
     if (node->text) {
         txn_text_abandon(node->text);
         ce->open_texts--;
     }
+    account_credit(ce->account, sizeof *node + node->path.n);
     free(node);
     ce->nodes[number] = NULL;
 }
@@ -457,7 +452,7 @@ struct err *commit_edit_event(struct commit_edit *ce, const struct edit_event *e
     struct arena_mark mark = arena_mark(ce->scratch);
     struct err *err = dispatch(ce, event);
     arena_rewind(ce->scratch, mark);
-    return err;
+    return err ? err : account_check();
 }
 
 /* ---- beginning and end ---- */
@@ -466,7 +461,8 @@ struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo,
                               const struct commit_params *params)
 {
     struct commit_edit *ce = mem_zalloc(sizeof *ce);
-    *ce = (struct commit_edit){.repo = repo, .params = *params, .scratch = arena_new()};
+    *ce = (struct commit_edit){
+        .repo = repo, .params = *params, .account = account_current, .scratch = arena_new()};
     *out = ce;
     return NULL;
 }
@@ -475,6 +471,7 @@ static void edit_free(struct commit_edit *ce)
 {
     for (size_t i = 0; i < ce->node_cap; i++)
         close_node(ce, i);
+    account_credit(ce->account, ce->node_cap * sizeof *ce->nodes);
     free(ce->nodes);
     free(ce->txn_name);
     arena_free(ce->scratch);

@@ -21,7 +21,6 @@ struct commit_params {
     size_t lock_token_count;       /* of both */
     bool client_mergeinfo;         /* the client knows of mergeinfo: for the start-commit hook */
     const struct access *access;
-    size_t memory_limit;       /* bytes for files and folders that are open; 0: no limit */
     unsigned open_texts_limit; /* texts that are sent at the same time; 0: no limit */
 };
 struct commit_edit;
@@ -30,7 +29,8 @@ struct err *commit_edit_begin(struct commit_edit **out, struct repo *repo,
                               const struct commit_params *params);
 /* Apply one event (not CLOSE_EDIT, ABORT_EDIT). After an error the only thing left is
  * commit_edit_abort. Errors: E_FS_TXN_OUT_OF_DATE "'/p' is out of date", E_FS_NOT_FOUND,
- * E_FS_ALREADY_EXISTS, E_RA_NOT_AUTHORIZED, E_CHECKSUM_MISMATCH, E_REPOS_BAD_ARGS at a limit ... */
+ * E_FS_ALREADY_EXISTS, E_RA_NOT_AUTHORIZED, E_CHECKSUM_MISMATCH, E_REPOS_BAD_ARGS at a limit, that
+ * of the thread's account (account.h) where it has too much ... */
 struct err *commit_edit_event(struct commit_edit *ce, const struct edit_event *event);
 struct commit_result {
     revnum rev;

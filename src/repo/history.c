@@ -3,6 +3,7 @@
  * copy: between two copies the chain of predecessors is the history, and the copy root says where
  * the last copy was. */
 #include "repo/history.h"
+#include "base/account.h"
 #include "base/path.h"
 
 /* The node at a place, and the youngest copy root on the way to it: where it, or a folder above it,
@@ -106,6 +107,7 @@ static struct err *history_look(struct history *h)
 struct err *history_open(struct history **out, struct fsfs *fs, struct str path, revnum rev,
                          bool cross_copies, struct arena *arena)
 {
+    TRY(account_check());
     TRY(fsfs_check_revision(fs, rev));
     struct history *h = ARENA_NEW(arena, struct history);
     *h = (struct history){.fs = fs,

@@ -703,6 +703,18 @@ static struct err *open_paths(struct log_cursor *c)
     return c->descending ? NULL : frame_collect(c, f);
 }
 
+/* Copies of the paths, each once: every one costs a walk through its history. */
+static const struct str *distinct(size_t *n, const struct log_params *params, struct arena *arena)
+{
+    struct str *paths = arena_array(arena, params->path_count + 1, sizeof *paths);
+    struct map *seen = map_new_in(arena);
+    *n = 0;
+    for (size_t i = 0; i < params->path_count; i++)
+        if (!map_put(seen, params->paths[i], seen))
+            paths[(*n)++] = arena_str(arena, params->paths[i]);
+    return paths;
+}
+
 struct err *log_cursor_open(struct log_cursor **out, struct fsfs *fs,
                             const struct log_params *params)
 {
@@ -712,15 +724,12 @@ struct err *log_cursor_open(struct log_cursor **out, struct fsfs *fs,
     struct log_cursor *c = ARENA_NEW(arena, struct log_cursor);
     *c = (struct log_cursor){.fs = fs, .params = *params, .arena = arena, .step = arena_new()};
     c->empty_step = arena_mark(c->step);
-    struct str *paths = arena_array(arena, params->path_count + 1, sizeof *paths);
-    for (size_t i = 0; i < params->path_count; i++)
-        paths[i] = arena_str(arena, params->paths[i]);
-    c->params.paths = paths;
+    c->params.paths = distinct(&c->params.path_count, params, arena);
     c->view = revprop_view_new(fs, arena);
     c->runs = run_reader_new(fs, c->view, arena);
     c->descending = params->start >= params->end;
-    bool everything =
-        params->path_count == 0 || (params->path_count == 1 && str_eq(paths[0], S("/")));
+    bool everything = c->params.path_count == 0 ||
+                      (c->params.path_count == 1 && str_eq(c->params.paths[0], S("/")));
     struct err *err = everything && !params->merged ? open_plain(c) : open_paths(c);
     if (err)
         log_cursor_close(c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mergeinfo of places in a tree: own, inherited, and of what lies below. */
+#include "base/map.h"
 #include "base/path.h"
 #include "repo/mergeinfo.h"
 
@@ -108,6 +109,7 @@ static struct err *chain_find(struct node **out, size_t *n, const struct tree *t
     size_t cap = 1;
     for (size_t i = 0; i < path.n; i++)
         cap += path.p[i] == '/';
+    TRY(arena_check(arena, cap * sizeof(struct node)));
     struct node *chain = arena_array(arena, cap, sizeof *chain);
     *n = 0;
     TRY(tree_node(&chain[(*n)++], tree, S("/"), arena));
@@ -295,7 +297,10 @@ struct err *mergeinfo_get(struct path_mergeinfo **out, size_t *n, const struct t
                           const struct access *access, struct arena *arena)
 {
     struct catalog catalog = {.access = access, .arena = arena};
+    struct map *asked = map_new_in(arena); /* clients keep a catalog by path: once is enough */
     for (size_t i = 0; i < path_count; i++) {
+        if (map_put(asked, paths[i], asked))
+            continue;
         if (access_allowed(access, paths[i], ACCESS_READ, false))
             TRY(add_path(&catalog, tree, paths[i], inherit, descendants));
     }

@@ -3,8 +3,6 @@
 
 #include "base/path.h"
 
-enum { REPORT_MEMORY = 512 << 20 }; /* a report of a few million places; more is no working copy */
-
 /* A copy that lives as long as the report. */
 static struct str keep(const struct report *r, struct str s)
 {
@@ -15,7 +13,6 @@ struct report *report_new(struct fsfs *fs, const struct report_params *params)
 {
     struct arena *arena = arena_new();
     struct report *r = ARENA_NEW(arena, struct report);
-    arena_limit(arena, REPORT_MEMORY, E_REPOS_BAD_REVISION_REPORT, "The report is too large");
     *r = (struct report){.fs = fs,
                          .params = *params,
                          .arena = arena,
@@ -27,18 +24,11 @@ struct report *report_new(struct fsfs *fs, const struct report_params *params)
     return r;
 }
 
-static void free_map(void *map)
-{
-    map_free(map, NULL);
-}
-
 static struct report_place *child_place(struct report *r, struct report_place *place,
                                         struct str name)
 {
-    if (!place->children) {
-        place->children = map_new();
-        arena_on_free(r->arena, free_map, place->children);
-    }
+    if (!place->children)
+        place->children = map_new_in(r->arena);
     struct report_place *child = map_get(place->children, name);
     if (!child) {
         child = ARENA_NEW(r->arena, struct report_place);
@@ -54,9 +44,10 @@ static struct err *add(struct report *r, struct str path, struct report_place sa
     struct report_place *place = &r->root;
     if (!r->root.reported)
         r->base_rev = said.rev;
-    TRY(arena_check(r->arena));
-    while (path_next(&name, &rest))
+    while (path_next(&name, &rest)) {
+        TRY(arena_check(r->arena, 0));
         place = child_place(r, place, name);
+    }
     if (place == &r->root && place->reported)
         r->root_again = true;
     if (r->root_again && place == &r->root && said.rev == REV_NONE)
@@ -110,11 +101,6 @@ struct err *report_delete_path(struct report *r, struct str path)
 {
     TRY(check_said(r, path, DEPTH_INFINITY));
     return add(r, path, (struct report_place){.rev = REV_NONE, .depth = DEPTH_INFINITY});
-}
-
-size_t report_memory(const struct report *r)
-{
-    return 2 * arena_used(r->arena); /* the maps of places are as large as the places */
 }
 
 void report_free(struct report *r)

@@ -27,8 +27,8 @@ struct report_params {
     const struct access *access;
 };
 
-struct report; /* collects what the client says; memory bounded by what it sends, spilled to
-                  nothing: entries are small */
+struct report; /* collects what the client says, in memory that the thread's account is charged for
+                */
 struct report *report_new(struct fsfs *fs, const struct report_params *params);
 /* Paths are relative to the target (to the anchor where there is no target); the first one is "".
  */
@@ -38,8 +38,6 @@ struct err *report_delete_path(struct report *r, struct str path);
 /* LINK_PATH: absolute, where this part is switched to. */
 struct err *report_link_path(struct report *r, struct str path, struct str link_path, revnum rev,
                              bool start_empty, struct str lock_token, enum depth depth);
-/* About how much memory it takes. */
-size_t report_memory(const struct report *r);
 void report_free(struct report *r);
 
 /* Start the edit; the cursor owns the report. No such revision and no entry for the root

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repo/tree.h"
+#include "base/account.h"
 #include "base/path.h"
 
 struct err *tree_of_rev(struct tree *out, struct fsfs *fs, revnum rev)
@@ -30,6 +31,7 @@ struct err *tree_find(struct node *out, bool *found, const struct tree *tree, st
                       struct arena *arena)
 {
     *found = false;
+    TRY(account_check());
     if (tree->txn)
         return find_in_txn(out, found, tree->txn, path, arena);
     const struct noderev *noderev;

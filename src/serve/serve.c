@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/serve.h"
 
+#include "base/account.h"
 #include "base/file.h"
 #include "base/resources.h"
 #include "base/str.h"
@@ -325,7 +326,9 @@ struct err *serve_run(const struct serve_options *options)
         .limits = options->limits,
         .peer = "-",
     };
-    conn_set_memory_limit(options->requests_memory);
+    account_set_total(options->requests_memory, E_RA_SVN_REQUEST_SIZE,
+                      "The requests that the server has at hand take more memory than "
+                      "--max-requests-memory allows; try again later");
     if (options->log_file)
         TRY(log_open(&session.log, absolute(options->log_file, arena)));
     if (session.log)

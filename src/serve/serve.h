@@ -35,7 +35,7 @@ struct serve_options {
     bool virtual_host, foreground;
     struct session_limits limits; /* for each client */
     struct peers_limits peers;    /* for all of them */
-    size_t requests_memory;       /* what all requests' items may take together; 0: no limit */
+    size_t requests_memory;       /* what all requests may take together; 0: no limit */
     unsigned stop_timeout_s;      /* how long running commands may take to end when we stop */
 };
 

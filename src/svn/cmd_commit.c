@@ -2,6 +2,7 @@
 /* cmd_commit.c - the commit command: the client drives an edit, which becomes a revision. */
 #include "repo/commit_edit.h"
 
+#include "base/account.h"
 #include "repo/locking.h"
 #include "svn/edit_wire.h"
 #include "svn/session_int.h"
@@ -48,10 +49,19 @@ static struct err *take_call(struct commit_call *call, struct session *s, struct
         .lock_tokens = tokens,
         .lock_token_count = call->lock_count,
         .client_mergeinfo = s->caps & CAP_MERGEINFO,
-        .memory_limit = s->options->limits.commit_memory,
         .open_texts_limit = s->options->limits.open_texts,
     };
     return NULL;
+}
+
+/* What comes in with each step is the request's; what becomes of it is the commit's. */
+static struct err *read_edit(struct str *command, struct wire_item *params, struct session *s)
+{
+    struct account *commits = account_enter(s->account);
+    conn_begin_request(s->conn, s->options->limits.request_bytes);
+    struct err *err = wire_read_command(command, params, s->conn, s->request);
+    account_enter(commits);
+    return err;
 }
 
 /* Read one editor command and apply it. *ENDED: 1 close-edit, 2 abort-edit. */
@@ -62,8 +72,7 @@ static struct err *take_edit(int *ended, struct session *s, struct edit_decoder 
     struct wire_item params;
     struct edit_event event;
     *ended = 0;
-    conn_begin_request(s->conn, s->options->limits.request_bytes);
-    TRY(wire_read_command(&command, &params, s->conn, s->request));
+    TRY(read_edit(&command, &params, s));
     TRY(edit_decode(&event, decoder, command, &params, s->request));
     if (event.kind == EDIT_CLOSE_EDIT || event.kind == EDIT_ABORT_EDIT) {
         *ended = event.kind == EDIT_CLOSE_EDIT ? 1 : 2;
@@ -133,12 +142,39 @@ static struct err *send_result(struct session *s, const struct commit_result *re
     return wire_close(s->conn);
 }
 
+/* The edit, to its end: a revision, or REV_NONE where the client gave it up. */
+static struct err *take_commit(struct commit_result *result, struct session *s,
+                               const struct commit_params *params)
+{
+    struct commit_edit *ce;
+    int ended;
+    *result = (struct commit_result){.rev = REV_NONE};
+    TRY(commit_edit_begin(&ce, s->repo, params));
+    struct err *err = wire_success_empty(s->conn);
+    if (!err)
+        err = take_edits(&ended, s, ce);
+    if (!err && ended == 1)
+        return commit_edit_close(result, ce, s->request);
+    commit_edit_abort(ce);
+    return err;
+}
+
+/* Who may write is not kept from it by what readers ask for: his limit is his own. */
+static struct account *account_of_commit(const struct session_limits *limits)
+{
+    size_t bytes = limits->commit_memory;
+    return account_new(&(struct account_terms){
+        .limit = bytes,
+        .free = bytes ? bytes : SIZE_MAX / 2,
+        .code = E_REPOS_BAD_ARGS,
+        .text = "The commit takes more memory than --max-commit-memory allows",
+    });
+}
+
 struct err *cmd_commit(struct session *s, struct wire_args *args)
 {
     struct commit_call call;
-    struct commit_edit *ce;
     struct commit_result result;
-    int ended;
     TRY(take_call(&call, s, args));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), call.lock_count > 0));
     for (size_t i = 0; i < call.lock_count; i++)
@@ -146,19 +182,15 @@ struct err *cmd_commit(struct session *s, struct wire_args *args)
             return err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
     call.params.user = s->user;
     call.params.access = s->access;
-    TRY(commit_edit_begin(&ce, s->repo, &call.params));
-    struct err *err = wire_success_empty(s->conn);
-    if (!err)
-        err = take_edits(&ended, s, ce);
-    if (err || ended == 2) {
-        commit_edit_abort(ce);
-        if (!err)
-            return wire_success_empty(s->conn);
-        return is_fatal(err) ? err : refuse_edit(s, err);
-    }
-    err = commit_edit_close(&result, ce, s->request);
+    struct account *account = account_of_commit(&s->options->limits),
+                   *outer = account_enter(account);
+    struct err *err = take_commit(&result, s, &call.params);
+    account_enter(outer);
+    account_close(account);
     if (err)
-        return refuse_edit(s, err);
+        return is_fatal(err) ? err : refuse_edit(s, err);
+    if (result.rev == REV_NONE)
+        return wire_success_empty(s->conn);
     session_log(s, "commit r%lld", (long long)result.rev);
     release_locks(s, &call);
     return send_result(s, &result);

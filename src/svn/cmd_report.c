@@ -92,7 +92,6 @@ static struct err *read_report(bool *aborted, struct err **held, struct report_s
             err = take_report_command(&ended, report, s, command, &args);
         }
         arena_rewind(s->request, mark);
-        conn_keep_charge(s->conn, report_memory(report));
         if (err && err->code == E_RA_SVN_UNKNOWN_CMD) { /* answered at once; the report goes on */
             struct err *sent = wire_failure(s->conn, err);
             err_free(err);

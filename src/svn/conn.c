@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svn/conn.h"
 
+#include "base/account.h"
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -34,14 +34,10 @@ struct conn {
     int failed;          /* errno of the first I/O error */
     bool ended;          /* no more input: the peer has ended it, or let us wait too long */
     int64_t deadline_ms; /* on the monotonic clock; 0: none */
-    unsigned idle_s;     /* for messages; the kernel keeps the time */
+    unsigned idle_s;     /* 0: any time */
+    unsigned step_s;     /* of it, so often one looks whether the memory is wanted */
     unsigned nesting;
-    size_t kept;    /* part of what is charged */
-    size_t charged; /* our part of charged_total */
 };
-
-static atomic_size_t charged_total;
-static size_t charge_limit;
 
 struct conn *conn_new(int in_fd, int out_fd)
 {
@@ -58,7 +54,6 @@ void conn_free(struct conn *conn)
 {
     if (!conn)
         return;
-    conn_discharge(conn);
     buf_free(&conn->in);
     buf_free(&conn->out);
     buf_free(&conn->coded_in);
@@ -106,8 +101,9 @@ static int64_t now_ms(void)
 
 void conn_set_idle_timeout(struct conn *conn, unsigned seconds)
 {
-    struct timeval wait = {.tv_sec = (time_t)seconds};
     conn->idle_s = seconds;
+    conn->step_s = seconds && seconds < CONN_PATIENCE_S ? seconds : CONN_PATIENCE_S;
+    struct timeval wait = {.tv_sec = (time_t)conn->step_s};
     setsockopt(conn->in_fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     setsockopt(conn->out_fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
 }
@@ -127,37 +123,6 @@ unsigned conn_nesting(const struct conn *conn)
     return conn->nesting;
 }
 
-void conn_set_memory_limit(size_t bytes)
-{
-    charge_limit = bytes;
-}
-
-struct err *conn_charge(struct conn *conn, size_t bytes)
-{
-    size_t before = conn->charged;
-    conn->charged = bytes + conn->kept > CONN_CHARGE_FREE ? bytes + conn->kept : 0;
-    if (conn->charged == before)
-        return NULL;
-    size_t total =
-        atomic_fetch_add(&charged_total, conn->charged - before) + conn->charged - before;
-    if (conn->charged > before && charge_limit && total > charge_limit)
-        return err_make(E_RA_SVN_REQUEST_SIZE,
-                        "The requests that the server has at hand take too much memory");
-    return NULL;
-}
-
-void conn_keep_charge(struct conn *conn, size_t bytes)
-{
-    conn->kept = bytes;
-}
-
-void conn_discharge(struct conn *conn)
-{
-    conn->kept = 0;
-    atomic_fetch_sub(&charged_total, conn->charged);
-    conn->charged = 0;
-}
-
 /* A descriptor whose time is up. */
 static bool is_late(int errnum)
 {
@@ -168,6 +133,21 @@ static struct err *late_error(struct conn *conn, const char *what, unsigned seco
 {
     conn->ended = true;
     return err_make(E_RA_SVN_IO_ERROR, "%s within %u seconds", what, seconds);
+}
+
+/* A step of a wait is over. *WAITED_S: since the peer last did something. */
+static struct err *check_patience(struct conn *conn, unsigned *waited_s)
+{
+    *waited_s += conn->step_s;
+    if (conn->idle_s && *waited_s >= conn->idle_s)
+        return late_error(conn, "Nothing was heard from the client", conn->idle_s);
+    if (!account_is_in_the_way(account_current))
+        return NULL;
+    conn->ended = true;
+    return err_make(E_RA_SVN_IO_ERROR,
+                    "The client made no progress within %u seconds, and others "
+                    "want the memory that its request takes",
+                    conn->step_s);
 }
 
 static struct err *wait_until_deadline(struct conn *conn)
@@ -209,11 +189,10 @@ static struct err *receive(size_t *got, struct conn *conn, char *to, size_t n)
     if (conn->ended)
         return closed_error();
     TRY(wait_until_deadline(conn));
-    do
-        count = read(conn->in_fd, to, n);
-    while (count < 0 && errno == EINTR);
-    if (count < 0 && is_late(errno))
-        return late_error(conn, "Nothing was heard from the client", conn->idle_s);
+    unsigned waited_s = 0;
+    while ((count = read(conn->in_fd, to, n)) < 0 && (errno == EINTR || is_late(errno)))
+        if (errno != EINTR)
+            TRY(check_patience(conn, &waited_s));
     if (count < 0)
         return fail(conn, errno);
     *got = (size_t)count;
@@ -235,6 +214,7 @@ static struct err *check_layer(struct conn *conn, struct err *err)
 static struct err *read_more(struct conn *conn, struct buf *to)
 {
     size_t got;
+    TRY(account_check()); /* a bufferful at a time: items are small, and there are many */
     buf_reserve(to, IN_BUFFER);
     rest(conn);
     TRY(receive(&got, conn, to->p + to->n, IN_BUFFER));
@@ -242,11 +222,22 @@ static struct err *read_more(struct conn *conn, struct buf *to)
     return NULL;
 }
 
+/* An empty buffer that once was needed larger: most never are again. */
+static void shrink(struct buf *buf, size_t usual)
+{
+    if (buf->cap <= 2 * usual)
+        return;
+    buf_free(buf);
+    buf_reserve(buf, usual);
+}
+
 /* One read into the input buffer. Waits; with a layer it may bring nothing yet. */
 static struct err *fill(struct conn *conn)
 {
-    if (conn->in_at == conn->in.n)
+    if (conn->in_at == conn->in.n) {
         conn->in_at = conn->in.n = 0;
+        shrink(&conn->in, IN_BUFFER);
+    }
     if (!conn->layer.self)
         return read_more(conn, &conn->in);
     buf_clear(&conn->coded_in);
@@ -357,16 +348,32 @@ void conn_begin_response(struct conn *conn, uint64_t limit)
     conn->response_bytes = 0;
 }
 
+/* The same for output: nothing can be said any more. */
+static struct err *pass_time(struct conn *conn, unsigned *waited_s)
+{
+    struct err *err = check_patience(conn, waited_s);
+    if (!err)
+        return NULL;
+    err_free(err);
+    return fail(conn, ETIMEDOUT);
+}
+
 /* Write two pieces, all of them. */
 static struct err *write_pair(struct conn *conn, struct str first, struct str second)
 {
+    unsigned waited_s = 0;
     while (first.n || second.n) {
         struct iovec parts[2] = {{(void *)first.p, first.n}, {(void *)second.p, second.n}};
         ssize_t put = writev(conn->out_fd, parts, 2);
         if (put < 0 && errno == EINTR)
             continue;
+        if (put < 0 && is_late(errno)) {
+            TRY(pass_time(conn, &waited_s));
+            continue;
+        }
         if (put < 0)
-            return fail(conn, is_late(errno) ? ETIMEDOUT : errno);
+            return fail(conn, errno);
+        waited_s = 0;
         size_t of_first = (size_t)put < first.n ? (size_t)put : first.n;
         first = str_skip(first, of_first);
         second = str_skip(second, (size_t)put - of_first);
@@ -406,10 +413,14 @@ static struct err *send_out(struct conn *conn, struct str direct)
     conn->out.n = 0; /* also after an error: nothing is sent twice */
     if (conn->failed)
         return failed_error(conn);
-    if (!conn->layer.self)
-        return write_pair(conn, held, direct);
-    TRY(write_coded(conn, held));
-    return write_coded(conn, direct);
+    if (!conn->layer.self) {
+        TRY(write_pair(conn, held, direct));
+    } else {
+        TRY(write_coded(conn, held));
+        TRY(write_coded(conn, direct));
+    }
+    shrink(&conn->out, OUT_BUFFER);
+    return NULL;
 }
 
 struct err *conn_secure(struct conn *conn, const struct conn_layer *layer)
@@ -434,6 +445,8 @@ struct err *conn_write(struct conn *conn, const void *p, size_t n)
     if (conn->response_limit && conn->response_bytes > conn->response_limit)
         return err_make(E_RA_SVN_RESPONSE_SIZE,
                         "The server response size exceeds the configured limit");
+    if (n >= DIRECT_WRITE || conn->out.n + n > OUT_BUFFER)
+        TRY(account_check()); /* a bufferful at a time, as above */
     if (conn->holding) {
         buf_add(&conn->out, p, n);
         return NULL;
@@ -486,6 +499,7 @@ static struct err *write_some(struct conn *conn, struct buf *ready)
 struct err *conn_flush_holding(struct conn *conn)
 {
     struct buf *ready = &conn->out;
+    unsigned waited_s = 0;
     if (conn->layer.self && !conn->failed) {
         TRY(encode(conn, buf_view(&conn->out)));
         conn->out.n = 0;
@@ -494,9 +508,13 @@ struct err *conn_flush_holding(struct conn *conn)
     while (ready->n && !conn->failed) {
         struct pollfd fds[2] = {{.fd = conn->out_fd, .events = POLLOUT},
                                 {.fd = conn->in_fd, .events = POLLIN}};
-        int count = poll(fds, 2, conn->idle_s ? (int)conn->idle_s * 1000 : -1);
-        if (count == 0 || (count < 0 && errno != EINTR))
-            return fail(conn, count == 0 ? ETIMEDOUT : errno);
+        int count = poll(fds, 2, conn->step_s ? (int)conn->step_s * 1000 : -1);
+        if (count < 0 && errno != EINTR)
+            return fail(conn, errno);
+        if (count == 0)
+            TRY(pass_time(conn, &waited_s));
+        else
+            waited_s = 0;
         if (fds[0].revents) {
             TRY(write_some(conn, ready));
             continue;

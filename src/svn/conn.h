@@ -6,7 +6,8 @@
  * pieces (cached wire texts) are written from where they are, without a copy.
  *
  * Errors: E_RA_SVN_CONNECTION_CLOSED at the end of input, E_RA_SVN_IO_ERROR where the peer lets us
- * wait too long, E_RA_SVN_REQUEST_SIZE, E_RA_SVN_RESPONSE_SIZE, errno values. After an error of the
+ * wait too long, E_RA_SVN_REQUEST_SIZE, E_RA_SVN_RESPONSE_SIZE, those of the thread's account
+ * (account.h) where it has too much, errno values. After an error of the
  * descriptor every later call fails the same way; after the end of input, or a wait for it that was
  * too long, one can still write. One thread at a time. */
 #ifndef VARVE_SVN_CONN_H
@@ -44,7 +45,8 @@ bool conn_is_secure(const struct conn *conn);
 /* ---- bounds ---- */
 
 /* The longest wait for the peer to send or take something, in seconds; 0: for ever. Pipes know no
- * such bound. */
+ * such bound. Where others want the memory that the thread's account holds, it is CONN_PATIENCE_S.
+ */
 void conn_set_idle_timeout(struct conn *conn, unsigned seconds);
 /* All input must have come this many seconds from now; 0: no such bound any more. */
 void conn_set_deadline(struct conn *conn, unsigned seconds);
@@ -52,16 +54,6 @@ void conn_set_deadline(struct conn *conn, unsigned seconds);
 /* Lists within lists that the reader of items puts up with; 64 where nobody says otherwise. */
 void conn_set_nesting(struct conn *conn, unsigned levels);
 unsigned conn_nesting(const struct conn *conn);
-
-/* What the items of all connections' requests may take in memory together, in bytes; 0: any
- * amount. For the process, before the first connection. */
-void conn_set_memory_limit(size_t bytes);
-/* Say that what CONN's request has in memory is BYTES by now, more or less than before.
- * E_RA_SVN_REQUEST_SIZE where that is too much for all together; small ones are always taken. */
-struct err *conn_charge(struct conn *conn, size_t bytes);
-/* What the request keeps besides, from one item to the next: counted with every charge. */
-void conn_keep_charge(struct conn *conn, size_t bytes);
-void conn_discharge(struct conn *conn); /* the request is over */
 
 /* The end that comes from our side: send what was written and that no more comes, then take in and
  * forget what the peer is still sending, for a while. Without that its system would throw away our
@@ -98,7 +90,7 @@ void conn_hold_discard(struct conn *conn); /* fine where nothing is held */
 
 enum {
     CONN_HELD_MAX = 16 << 20,
-    CONN_CHARGE_FREE = 64 << 10,   /* a request of this size never fails for want of memory */
+    CONN_PATIENCE_S = 5,
     CONN_LINGER_MS = 5 * 1000,     /* how long, ... */
     CONN_LINGER_BYTES = 128 << 20, /* ... and how much a peer may go on to send after the end */
 };

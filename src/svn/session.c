@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svn/session.h"
 
+#include "base/account.h"
 #include "base/date.h"
 #include "base/path.h"
+#include "base/thread.h"
 #include "repo/registry.h"
 #include "svn/session_int.h"
 #include <ctype.h>
@@ -11,13 +13,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* So that two large ones at once do not fill the machine; 4 GB are two million changed paths. */
+static size_t commit_memory(void)
+{
+    const size_t most = (size_t)4 << 30, quarter = memory_size() / 4;
+    return quarter < most ? quarter : most;
+}
+
 void session_limits_init(struct session_limits *limits)
 {
     *limits = (struct session_limits){
         .request_bytes = 16 << 20,
         .login_bytes = 64 << 10,
         .request_memory = 256 << 20,
-        .commit_memory = (size_t)1 << 30,
+        .commit_memory = commit_memory(),
         .open_texts = 64,
         .nesting = 64,
         .login_attempts = 32,
@@ -132,6 +141,7 @@ bool is_fatal(const struct err *err)
 
 struct err *session_path(struct str *out, const struct session *s, struct str relative)
 {
+    TRY(arena_check(s->request, s->path.n + relative.n)); /* a request may name many */
     struct str clean =
         path_canonicalize(relative, s->request); /* "/a", too, is below the session */
     *out = path_join(s->path, str_skip(clean, 1), s->request);
@@ -176,8 +186,11 @@ struct str log_depth(const struct session *s, enum depth depth)
 struct str log_words(const struct session *s, const struct str *words, size_t n)
 {
     AUTO_BUF(line);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct arena_mark mark = arena_mark(s->request);
         buf_printf(&line, " %.*s", STR(log_path(s, words[i])));
+        arena_rewind(s->request, mark);
+    }
     return arena_str(s->request, buf_view(&line));
 }
 
@@ -405,6 +418,7 @@ static const char *find_repo(struct str *inside, size_t *depth, const struct ses
 {
     struct str rest = path;
     for (*depth = 0;; ++*depth) {
+        struct arena_mark mark = arena_mark(s->request);
         struct str folder =
             arena_printf(s->request, "%s%.*s", s->options->root, STR(rest.n > 1 ? rest : S("")));
         if (repo_is_at(folder.p)) {
@@ -413,6 +427,7 @@ static const char *find_repo(struct str *inside, size_t *depth, const struct ses
         }
         if (rest.n <= 1)
             return NULL;
+        arena_rewind(s->request, mark);
         rest = path_dirname(rest);
     }
 }
@@ -438,7 +453,11 @@ static struct err *open_repo(struct session *s, struct str url)
     const char *folder = find_repo(&inside, &depth, s, path);
     if (!folder)
         return err_make(E_RA_SVN_REPOS_NOT_FOUND, "No repository found in '%.*s'", STR(url));
-    TRY(registry_acquire(&s->shared_repo, folder));
+    TRY(account_check());
+    struct account *mine = account_enter(NULL); /* all sessions share it */
+    struct err *err = registry_acquire(&s->shared_repo, folder);
+    account_enter(mine);
+    TRY(err);
     s->own_repo = *s->shared_repo;
     s->repo = &s->own_repo;
     s->fs = s->repo->fs;
@@ -574,11 +593,18 @@ static struct err *converse(struct session *s)
 {
     TRY(begin(s));
     conn_set_deadline(s->conn, 0);
+    account_set_terms(s->account, &(struct account_terms){
+                                      .limit = s->options->limits.request_memory,
+                                      .free = SESSION_MEMORY_FREE,
+                                      .code = E_RA_SVN_REQUEST_SIZE,
+                                      .text = "The client request takes more memory than "
+                                              "--max-request-memory allows",
+                                  });
     for (;;) {
         struct arena_mark mark = arena_mark(s->request);
         TRY(take_command(s));
         arena_rewind(s->request, mark);
-        conn_discharge(s->conn);
+        arena_trim(s->request);
     }
 }
 
@@ -604,6 +630,7 @@ static void log_end(const struct session *s, const struct err *err)
 static struct err *say_goodbye(struct session *s, struct err *err)
 {
     const struct session_state *state = s->options->state;
+    account_enter(NULL); /* the last words need little, and must not fail for want of memory */
     conn_hold_discard(s->conn);
     conn_begin_response(s->conn, 0);
     if (err->code == E_RA_SVN_CONNECTION_CLOSED) {
@@ -622,22 +649,40 @@ static struct err *say_goodbye(struct session *s, struct err *err)
     return err;
 }
 
+/* Who has not logged in has a small share, and only that: he is in nobody's way. */
+static struct account *stranger_account(const struct session_limits *limits)
+{
+    size_t bytes = LOGIN_MEMORY_FACTOR * limits->login_bytes;
+    return account_new(&(struct account_terms){
+        .limit = bytes,
+        .free = bytes,
+        .code = E_RA_SVN_REQUEST_SIZE,
+        .text = "What the client says before it logs in takes more memory than --max-login-size "
+                "allows",
+    });
+}
+
 struct err *session_serve(struct conn *conn, const struct session_options *options)
 {
-    AUTO_ARENA(arena);
-    AUTO_ARENA(request);
     const struct session_limits *limits = &options->limits;
-    if (limits->request_memory)
-        arena_limit(request, limits->request_memory, E_RA_SVN_REQUEST_SIZE,
-                    "The client request takes too much memory");
+    /* The client's names and what the administrator wrote: nothing that grows, so not charged. */
+    struct session s = {.options = options,
+                        .conn = conn,
+                        .arena = arena_new(),
+                        .account = stranger_account(limits)};
+    struct account *outer = account_enter(s.account);
+    s.request = arena_new();
     conn_set_idle_timeout(conn, limits->idle_timeout_s);
     conn_set_deadline(conn, limits->login_timeout_s);
     conn_set_nesting(conn, limits->nesting);
-    struct session s = {.options = options, .conn = conn, .arena = arena, .request = request};
     struct err *err = say_goodbye(&s, converse(&s));
     if (s.shared_repo)
         registry_release(s.shared_repo);
     buf_free(&s.moved_to);
+    arena_free(s.request);
+    arena_free(s.arena);
+    account_enter(outer);
+    account_close(s.account);
     return err;
 }
 

@@ -15,14 +15,20 @@ struct session_limits {
     uint64_t request_bytes;  /* one request on the wire; each step of an edit is one */
     uint64_t response_bytes; /* its answer */
     uint64_t login_bytes;    /* all that a client may say until it is known who it is */
-    size_t request_memory;   /* bytes that the items of one request take in memory */
-    size_t commit_memory;    /* bytes for what one commit keeps open */
+    size_t request_memory;   /* bytes that a session and its request take in memory */
+    size_t commit_memory;    /* bytes that one commit takes besides */
     unsigned open_texts;     /* texts that one commit sends at the same time */
     unsigned nesting;        /* lists within lists */
     unsigned login_attempts; /* wrong answers to one question who it is */
     unsigned login_timeout_s, idle_timeout_s;
 };
 void session_limits_init(struct session_limits *limits);
+
+/* A logged-in client's memory up to this is always there, however much others take. */
+enum { SESSION_MEMORY_FREE = 256 << 10 };
+/* Before that, memory for each byte that a client may say: what a greeting becomes, item by item,
+ * and the copies of its URL. Tiny words, which become ten times that, are no greeting. */
+enum { LOGIN_MEMORY_FACTOR = 4 };
 
 /* What a session and who may end it know of each other. A session that is WAITING for a command
  * loses nothing when it ends: who wants that sets the state to ENDED and shuts the input. All zero

@@ -24,6 +24,7 @@ struct session {
     struct conn *conn;
     struct arena *arena;      /* lives as long as the session */
     struct arena *request;    /* rewound after each command */
+    struct account *account;  /* of the request, and of all that has no account of its own */
     struct repo *shared_repo; /* of all sessions; NULL before it is open */
     struct repo own_repo;     /* the same with this session's settings */
     struct repo *repo;        /* that */

@@ -3,10 +3,10 @@
  *
  *   number "12 "   string "3:abc "   word "success "   list "( item item ) "
  *
- * Reading builds one tuple in an arena, bounded by the arena's soft limit and the connection's
- * limits of request size, nesting and memory; strings of hostile length take memory only as their
- * bytes arrive. Writing goes straight into the connection, or into memory where an answer has very
- * many small items. */
+ * Reading builds one tuple in an arena, bounded by what the arena's account may have and by the
+ * connection's limits of request size and nesting; strings of hostile length take memory only as
+ * their bytes arrive. Writing goes straight into the connection, or into memory where an answer has
+ * very many small items. */
 #ifndef VARVE_SVN_WIRE_H
 #define VARVE_SVN_WIRE_H
 

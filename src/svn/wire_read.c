@@ -48,13 +48,6 @@ static struct err *need_space(struct conn *conn)
     return is_space(c) ? NULL : malformed();
 }
 
-/* Before more is taken: EXTRA bytes that will be in ARENA, what is there counts already. */
-static struct err *check_memory(struct conn *conn, const struct arena *arena, size_t extra)
-{
-    TRY(arena_check(arena));
-    return conn_charge(conn, arena_used(arena) + extra);
-}
-
 /* Memory follows the bytes: a length that is not followed by its bytes costs one step at most. */
 static struct err *read_long_string(struct str *out, struct conn *conn, uint64_t n,
                                     struct arena *arena)
@@ -62,7 +55,7 @@ static struct err *read_long_string(struct str *out, struct conn *conn, uint64_t
     AUTO_BUF(grown);
     while (grown.n < n) {
         uint64_t part = n - grown.n < WIRE_STRING_STEP ? n - grown.n : WIRE_STRING_STEP;
-        TRY(check_memory(conn, arena, 3 * grown.n)); /* the buffer grows twofold, then a copy */
+        TRY(arena_check(arena, 2 * grown.n)); /* the buffer grows by half, then a copy */
         TRY(conn_read(conn, buf_grow(&grown, (size_t)part), (size_t)part));
     }
     *out = arena_str(arena, buf_view(&grown));
@@ -71,7 +64,7 @@ static struct err *read_long_string(struct str *out, struct conn *conn, uint64_t
 
 static struct err *read_string(struct str *out, struct conn *conn, uint64_t n, struct arena *arena)
 {
-    TRY(check_memory(conn, arena, n < WIRE_STRING_STEP ? (size_t)n : 0));
+    TRY(arena_check(arena, n < WIRE_STRING_STEP ? (size_t)n : 0));
     if (n > WIRE_STRING_STEP)
         return read_long_string(out, conn, n, arena);
     char *bytes = arena_alloc(arena, (size_t)n + 1);
@@ -135,7 +128,7 @@ static struct err *read_list(struct wire_item *out, struct conn *conn, unsigned 
         if (mark == ')')
             break;
         if (n == cap) {
-            TRY(check_memory(conn, arena, 2 * cap * sizeof *items));
+            TRY(arena_check(arena, 2 * cap * sizeof *items));
             cap = cap ? 2 * cap : 4;
             struct wire_item *more = arena_array(arena, cap, sizeof *more);
             if (n)

@@ -2,6 +2,7 @@
 /* What a peer sends over svn://: read as commands until nothing more comes. Each is taken for an
  * editor command, and its parameters are taken apart in every shape that commands have; what comes
  * of it is written again where it can be. */
+#include "base/account.h"
 #include "svn/edit_wire.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,8 +126,10 @@ static void decode(struct edit_decoder *decoder, struct conn *out, struct str co
 
 static void converse(int fd)
 {
-    AUTO_ARENA(arena);
-    arena_limit(arena, MEMORY, E_RA_SVN_REQUEST_SIZE, "too much");
+    struct account *account = account_new(&(struct account_terms){
+        .limit = MEMORY, .code = E_RA_SVN_REQUEST_SIZE, .text = "too much"});
+    struct account *outer = account_enter(account);
+    struct arena *arena = arena_new();
     struct conn *conn = conn_new(fd, fd);
     struct edit_decoder decoder;
     struct err *err = NULL;
@@ -148,6 +151,9 @@ static void converse(int fd)
     err_free(err);
     edit_decoder_free(&decoder);
     conn_free(conn);
+    arena_free(arena);
+    account_enter(outer);
+    account_close(account);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../testing.h"
+#include "base/account.h"
 #include "base/arena.h"
 #include "base/shared.h"
 
@@ -117,12 +118,22 @@ static void copies_end_with_a_nul(void **state)
 
 static void the_check_fails_once_more_than_the_limit_is_used(void **state)
 {
-    AUTO_ARENA(a);
-    arena_limit(a, 10000, E_RA_SVN_REQUEST_SIZE, "request too large");
-    arena_alloc(a, 9984);
-    assert_ok(arena_check(a));
-    arena_alloc(a, 32);
-    assert_err(arena_check(a), E_RA_SVN_REQUEST_SIZE, "request too large");
+    struct account *account = account_new(&(struct account_terms){
+        .limit = 40000, .code = E_RA_SVN_REQUEST_SIZE, .text = "request too large"});
+    struct account *outer = account_enter(account);
+    struct arena *a = arena_new();
+    account_enter(outer);
+    struct arena_mark mark = arena_mark(a);
+    arena_alloc(a, 30000);
+    assert_ok(arena_check(a, 5000));
+    assert_err(arena_check(a, 10000), E_RA_SVN_REQUEST_SIZE, "request too large");
+    arena_alloc(a, 10000);
+    assert_err(arena_check(a, 0), E_RA_SVN_REQUEST_SIZE, "request too large");
+    arena_rewind(a, mark);
+    arena_trim(a);
+    assert_ok(arena_check(a, 30000));
+    account_close(account);
+    arena_free(a);
 }
 
 int main(void)

@@ -298,29 +298,6 @@ static void a_silent_peer_is_waited_for_so_long(void **state)
     close(fds[1]);
 }
 
-static void all_connections_share_the_memory_for_requests(void **state)
-{
-    int fds[2];
-    make_pair(fds);
-    struct conn *one = conn_new(fds[0], fds[0]), *two = conn_new(fds[1], fds[1]);
-    conn_set_memory_limit(1000000);
-    assert_ok(conn_charge(one, 600000));
-    assert_err(conn_charge(two, 600000), E_RA_SVN_REQUEST_SIZE, NULL);
-    assert_ok(conn_charge(two, CONN_CHARGE_FREE)); /* small ones always are taken */
-    conn_discharge(one);
-    conn_keep_charge(two, 500000);
-    assert_ok(conn_charge(two, 400000));
-    assert_err(conn_charge(one, 200000), E_RA_SVN_REQUEST_SIZE, NULL);
-    conn_free(one); /* what it took is free again */
-    conn_free(two);
-    one = conn_new(fds[0], fds[0]);
-    assert_ok(conn_charge(one, 1000000));
-    conn_free(one);
-    conn_set_memory_limit(0);
-    close(fds[0]);
-    close(fds[1]);
-}
-
 static void *send_for_a_while(void *arg)
 {
     static const char piece[1 << 16];
@@ -366,7 +343,6 @@ int main(void)
         cmocka_unit_test(a_peer_that_only_sends_is_given_up),
         cmocka_unit_test(a_deadline_ends_the_input_and_one_can_still_write),
         cmocka_unit_test(a_silent_peer_is_waited_for_so_long),
-        cmocka_unit_test(all_connections_share_the_memory_for_requests),
         cmocka_unit_test(last_words_reach_a_peer_that_is_still_sending),
     };
     signal(SIGPIPE, SIG_IGN);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Items read from a pipe: what the protocol allows, and what it does not. */
 #include "../testing.h"
+#include "base/account.h"
 #include "svn/wire.h"
 #include <malloc.h>
 #include <stdlib.h>
@@ -162,12 +163,15 @@ static void a_request_is_as_long_as_the_limit_allows(void **state)
     }
 }
 
-static void items_take_no_more_memory_than_the_arena_allows(void **state)
+static void items_take_no_more_memory_than_the_account_allows(void **state)
 {
-    AUTO_ARENA(small);
+    struct account *account = account_new(&(struct account_terms){
+        .limit = 64 << 10, .code = E_RA_SVN_REQUEST_SIZE, .text = "too much"});
+    struct account *outer = account_enter(account);
+    struct arena *small = arena_new();
+    account_enter(outer);
     AUTO_BUF(text);
     struct wire_item item;
-    arena_limit(small, 64 << 10, E_RA_SVN_REQUEST_SIZE, "too much");
     buf_cstr(&text, "( ");
     for (int i = 0; i < 20000; i++)
         buf_cstr(&text, "1 ");
@@ -175,6 +179,8 @@ static void items_take_no_more_memory_than_the_arena_allows(void **state)
     struct conn *conn = conn_of(buf_view(&text));
     assert_err(wire_read(&item, conn, small), E_RA_SVN_REQUEST_SIZE, "too much");
     conn_free(conn);
+    arena_free(small);
+    account_close(account);
 }
 
 static void a_command_is_a_word_and_a_list(void **state)
@@ -313,7 +319,7 @@ int main(void)
         cmocka_unit_test(input_that_ends_within_an_item_is_a_closed_connection),
         cmocka_unit_test(a_string_whose_bytes_never_come_takes_no_memory),
         cmocka_unit_test(a_request_is_as_long_as_the_limit_allows),
-        cmocka_unit_test(items_take_no_more_memory_than_the_arena_allows),
+        cmocka_unit_test(items_take_no_more_memory_than_the_account_allows),
         cmocka_unit_test(a_command_is_a_word_and_a_list),
         cmocka_unit_test(what_is_taken_in_turn_is_what_was_sent),
         cmocka_unit_test(an_item_of_another_kind_spoils_all_that_follow),

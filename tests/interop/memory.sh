@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Memory of the server: never more than docs/admin.md states, whatever clients ask; others are served meanwhile. The
+# server may have what the formula says and a tenth; an allocation beyond that would be its end.
+set -u
+. "$(dirname "$0")/lib.sh"
+nm -D "$VARVE" 2>/dev/null | grep -q __asan_init && skip_all "sanitizers take more"
+nm "$VARVE" | grep -q "__[at]san_init" && skip_all "sanitizers take more"
+
+CACHE=16 CLIENTS=100 REQUESTS=96 COMMIT=32 COMMITS=6
+FORMULA=$((64 + CACHE + CLIENTS + REQUESTS + COMMITS * COMMIT)) # in MB
+
+mkdir "$T/root"
+create svnadmin 8 "$T/root/repos"
+printf '[general]\nanon-access = write\n' >"$T/root/repos/conf/svnserve.conf"
+head -c 3000000 /dev/urandom >"$T/large"
+echo small >"$T/small"
+puts=(put "$T/small" file mkdir dir)
+for i in 1 2 3 4 5 6 7 8; do puts+=(put "$T/large" "large$i"); done
+command svnmucc -m r1 -U "file://$T/root/repos" "${puts[@]}" put "$T/large" large >"$T/out"
+command svnmucc -m r2 -U "file://$T/root/repos" propset svn:mergeinfo "$(printf '/trunk%d:1\n' $(seq 2000))" dir >"$T/out"
+
+# What is freed goes back at once: the address space is what is counted.
+limited() {
+    ulimit -v $((FORMULA * 1024 * 11 / 10))
+    MALLOC_CONF=retain:false,dirty_decay_ms:0,muzzy_decay_ms:0 exec "$VARVE" "$@"
+}
+ROOT=$T/root start varve limited serve -M $CACHE --max-connections $CLIENTS --max-request-memory 32 \
+    --max-requests-memory $REQUESTS --max-commit-memory $COMMIT
+
+while read -r wanted attack; do
+    timeout 100 python3 "$HERE/memory.py" "$PORT_varve" "$attack" >"$T/out" 2>&1
+    is "$attack: $wanted, others are served" "$(head -n 2 "$T/out" | tr '\n' ' ')" "served $wanted "
+    sed 1,2d "$T/out" | explain
+    kill -0 "$PID_varve" 2>/dev/null || { is "the server is up" "$(tail -n 2 "$T/varve.out")" ""; break; }
+done < <(python3 "$HERE/memory.py" --list)
+grep VmPeak "/proc/$PID_varve/status" | explain
+echo "# of $((FORMULA * 1024)) kB"
+done_testing
