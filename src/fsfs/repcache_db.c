@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
 #include "base/num.h"
 #include "fsfs/repcache_int.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     BUSY_TIMEOUT_MS = 10000, /* as long as stock tools wait for each other */
+    GRACE_MS = 1000,         /* for others to make the table of a file they have created */
     HASH_DIGITS = 2 * SHA1_SIZE,
 };
 
@@ -131,21 +136,78 @@ struct err *repcache_db_open(struct repcache_db **out, const char *path)
     return NULL;
 }
 
-/* Between looking and making another process may have made it: look again under the write lock. */
-static struct err *make_table(struct repcache_db *db, bool *made, int format)
+static struct err *make_table(struct repcache_db *db, int format)
 {
-    int64_t version;
+    return run(db, format >= 8 ? "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
+                                 "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
+                                 "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL) "
+                                 "WITHOUT ROWID; PRAGMA user_version = 2"
+                               : "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
+                                 "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
+                                 "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL); "
+                                 "PRAGMA user_version = 1");
+}
+
+/* The bytes of a file with an empty table; freed with sqlite3_free. */
+static struct err *make_image(unsigned char **image, sqlite3_int64 *size, int format)
+{
+    struct repcache_db *db;
+    TRY(open_connection(&db, ":memory:", 0));
+    struct err *err = make_table(db, format);
+    if (!err) {
+        *image = sqlite3_serialize(db->db, "main", size, 0);
+        if (!*image)
+            err = err_errno(ENOMEM, "Can't make an empty rep-cache");
+    }
+    repcache_db_close(db);
+    return err;
+}
+
+/* Put a whole file with an empty table at PATH if nothing is there; false if that was not possible.
+ * Stock tools look whether there is a table, and make it in a second step, which fails if another
+ * has made it in between: it must be there as soon as the file is. Who may write to the repository
+ * may write to the file: its mode is that of `current` beside it. */
+static bool make_file(const char *path, int format)
+{
+    AUTO_BUF(folder);
+    AUTO_BUF(current);
+    AUTO_BUF(unnamed);
+    struct str parent = {path, str_rfind(str_of(path), '/')};
+    buf_printf(&folder, "%.*s%c", (int)parent.n, parent.p, '\0');
+    buf_printf(&current, "%s/current%c", folder.p, '\0');
+    int fd = open(folder.p, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return false;
+    buf_printf(&unnamed, "/proc/self/fd/%d%c", fd, '\0');
+    struct stat st;
+    unsigned char *image = NULL;
+    sqlite3_int64 size = 0;
+    struct err *err = make_image(&image, &size, format);
+    if (!err)
+        err = file_write_all(unnamed.p, (struct str){(char *)image, (size_t)size}, 0666);
+    bool made = !err && stat(current.p, &st) == 0 && fchmod(fd, st.st_mode & 0777) == 0 &&
+                linkat(AT_FDCWD, unnamed.p, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+    err_free(err);
+    sqlite3_free(image);
+    close(fd);
+    return made;
+}
+
+/* A file without a table is somebody's who is about to make one: give him a moment. Then make it,
+ * looking again under the write lock. */
+static struct err *make_table_in_place(struct repcache_db *db, bool *made, int format)
+{
+    int64_t version = 0;
+    for (int waited = 0; waited < GRACE_MS && version == 0; waited += 20) {
+        usleep(20 * 1000);
+        TRY(schema_version(&version, db));
+    }
+    if (version != 0)
+        return NULL;
     TRY(run(db, "BEGIN IMMEDIATE"));
     struct err *err = schema_version(&version, db);
     if (!err && version == 0) {
-        err = run(db, format >= 8 ? "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
-                                    "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
-                                    "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL) "
-                                    "WITHOUT ROWID; PRAGMA user_version = 2"
-                                  : "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
-                                    "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
-                                    "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL); "
-                                    "PRAGMA user_version = 1");
+        err = make_table(db, format);
         *made = true;
     }
     if (!err)
@@ -158,11 +220,11 @@ struct err *repcache_db_open_or_make(struct repcache_db **out, bool *made, const
 {
     struct repcache_db *db;
     int64_t version;
-    *made = false;
+    *made = !file_exists(path) && make_file(path, format);
     TRY(open_connection(&db, path, SQLITE_OPEN_CREATE));
     struct err *err = schema_version(&version, db);
     if (!err && version == 0)
-        err = make_table(db, made, format);
+        err = make_table_in_place(db, made, format);
     if (!err)
         err = query_number(&db->data_version, db, "PRAGMA data_version");
     if (err) {

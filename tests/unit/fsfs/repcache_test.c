@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 /* A row with a hash that follows from I. */
 static struct repcache_row row_of(uint64_t i)
@@ -111,6 +113,101 @@ static void a_new_table_has_stocks_schema(void **state)
         assert_str_eq(ask(stock, DB, version), ask(stock, "theirs/db/rep-cache.db", version));
         stock_run(stock, "rm -rf r theirs");
     }
+}
+
+static void the_file_has_the_mode_of_current(void **state)
+{
+    struct stock *stock = *state;
+    struct stat st;
+    stock_create(stock, "r", 8, 1000);
+    stock_run(stock, "chmod 0660 r/db/current");
+    struct fsfs *fs = stock_open(stock, "r");
+    offer(fs, 0, 1);
+    fsfs_close(fs);
+    assert_int_equal(stat(stock_path(stock, DB), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0660);
+}
+
+/* Stock tools look for the table, and then make it if it is not there: both in two steps. */
+
+struct looker {
+    const char *path;
+    atomic_bool stop;
+    int seen, without_table;
+};
+
+static void *look_for_table(void *arg)
+{
+    struct looker *looker = arg;
+    while (!looker->stop) {
+        sqlite3 *db = NULL;
+        sqlite3_stmt *stmt = NULL;
+        if (sqlite3_open_v2(looker->path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+            sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &stmt, NULL) == SQLITE_OK &&
+            sqlite3_step(stmt) == SQLITE_ROW) {
+            looker->seen++;
+            looker->without_table += sqlite3_column_int(stmt, 0) == 0;
+        }
+        sqlite3_finalize(stmt);
+        sqlite3_close(db);
+    }
+    return NULL;
+}
+
+static void the_table_is_there_as_soon_as_the_file(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    struct looker looker = {.path = stock_path(stock, DB)};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, look_for_table, &looker), 0);
+    for (int i = 0; i < 20; i++) {
+        unlink(looker.path);
+        struct fsfs *fs = stock_open(stock, "r");
+        offer(fs, 0, 1);
+        fsfs_close(fs);
+        usleep(5 * 1000);
+    }
+    looker.stop = true;
+    pthread_join(thread, NULL);
+    assert_true(looker.seen > 0);
+    assert_int_equal(looker.without_table, 0);
+}
+
+/* Fails where somebody was faster. */
+static void *make_table_late(void *path)
+{
+    sqlite3 *db;
+    usleep(200 * 1000);
+    int rc = sqlite3_open(path, &db);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db,
+                          "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
+                          "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
+                          "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL) "
+                          "WITHOUT ROWID; PRAGMA user_version = 2",
+                          NULL, NULL, NULL);
+    sqlite3_close(db);
+    return rc == SQLITE_OK ? path : NULL;
+}
+
+static void who_has_made_the_file_may_make_the_table(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "r", 8, 1000);
+    stock_write(stock, DB, S(""));
+    pthread_t thread;
+    void *made = NULL;
+    assert_int_equal(
+        pthread_create(&thread, NULL, make_table_late, (void *)(uintptr_t)stock_path(stock, DB)),
+        0);
+    struct fsfs *fs = stock_open(stock, "r");
+    offer(fs, 0, 10);
+    assert_ok(repcache_flush(fs));
+    fsfs_close(fs);
+    pthread_join(thread, &made);
+    assert_non_null(made);
+    assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "10\n");
 }
 
 static void stocks_rows_are_found(void **state)
@@ -507,6 +604,9 @@ int main(void)
         STOCK_TEST(rows_are_found_from_the_moment_they_are_offered),
         STOCK_TEST(rows_are_in_the_file_after_a_flush_or_a_close),
         STOCK_TEST(a_new_table_has_stocks_schema),
+        STOCK_TEST(the_file_has_the_mode_of_current),
+        STOCK_TEST(the_table_is_there_as_soon_as_the_file),
+        STOCK_TEST(who_has_made_the_file_may_make_the_table),
         STOCK_TEST(stocks_rows_are_found),
         STOCK_TEST(rows_that_others_add_are_found_in_the_end),
         STOCK_TEST(a_file_that_was_read_whole_is_watched),
