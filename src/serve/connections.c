@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 512 << 10 }; /* no function keeps more than a buffer of 64 KiB there */
+enum { STACK_BYTES = 512 << 10 }; /* scripts/check-recursion holds ours to half of it */
 
 struct connection {
     struct connection *next, *prev;
