@@ -172,11 +172,12 @@ struct err *section_unpack_lz4(struct buf *out, struct str section, size_t limit
         buf_str(out, section);
         return NULL;
     }
-    if (n == 0 || n > LZ4_MAX_INPUT_SIZE || n / LZ4_EXPANDS_AT_MOST > section.n ||
-        section.n > INT32_MAX)
+    if (n > LZ4_MAX_INPUT_SIZE || n / LZ4_EXPANDS_AT_MOST > section.n || section.n > INT32_MAX)
         return damaged("LZ4", section.n, n);
     buf_reserve(out, n);
-    if (LZ4_decompress_safe(section.p, out->p + out->n, (int)section.n, (int)n) != (int)n)
+    char none; /* no bytes have a form, too */
+    char *to = n ? out->p + out->n : &none;
+    if (LZ4_decompress_safe(section.p, to, (int)section.n, (int)n) != (int)n)
         return damaged("LZ4", section.n, n);
     out->n += n;
     return NULL;

@@ -90,6 +90,9 @@ static void nothing_is_one_byte(void **state)
     assert_memory_equal(out.p, "\0\0", 2);
     assert_expands(section_unpack_zlib, S("\0"), S(""));
     assert_expands(section_unpack_lz4, S("\0"), S(""));
+    /* what the libraries make of no bytes: an LZ4 block of one token, a zlib stream of 8 bytes */
+    assert_expands(section_unpack_lz4, S("\0\0"), S(""));
+    assert_expands(section_unpack_zlib, S("\0\x78\x9c\x03\0\0\0\0\x01"), S(""));
 }
 
 /* Written by zlib's compress2(..., 5): 12 bytes of "a". */
