@@ -25,8 +25,6 @@ static struct err *check_target(const struct lock_call *call, const struct lock_
     bool found;
     TRY(tree_of_rev(&tree, call->repo->fs, youngest));
     TRY(tree_find(&node, &found, &tree, request->path, call->arena));
-    if (request->current_rev != REV_NONE)
-        TRY(fsfs_check_revision(call->repo->fs, request->current_rev));
     if (found && node.noderev->kind == NODE_DIR)
         return err_make(E_FS_NOT_FILE, "'%.*s' is not a file in filesystem '%s'",
                         STR(request->path), call->repo->fs->uuid);
@@ -39,6 +37,7 @@ static struct err *check_target(const struct lock_call *call, const struct lock_
     if (!found)
         return err_make(E_FS_OUT_OF_DATE, "Path '%.*s' doesn't exist in HEAD revision",
                         STR(request->path));
+    TRY(fsfs_check_revision(call->repo->fs, request->current_rev));
     if (request->current_rev < node_created_rev(&node))
         return err_make(E_FS_OUT_OF_DATE, "Lock failed: newer version of '%.*s' exists",
                         STR(request->path));
@@ -158,6 +157,8 @@ struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n
                       struct arena *arena)
 {
     struct lock_call call = {repo, user, comment, is_dav_comment, steal, expires_us, arena};
+    if (!n)
+        return NULL;
     if (!user.n)
         return err_make(E_FS_NO_USER, "Cannot lock path without a username");
     if (!is_xml_text(comment)) /* clients put it into XML */

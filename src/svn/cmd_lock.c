@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_lock.c - path locks: taken, given back, looked at. */
 #include "base/date.h"
+#include "base/map.h"
 #include "base/path.h"
 #include "repo/locking.h"
 #include "svn/session_int.h"
@@ -80,6 +81,15 @@ struct err *cmd_unlock(struct session *s, struct wire_args *args)
     return wire_success_empty(s->conn);
 }
 
+/* What lock-many and unlock-many are asked for: each path once, since one that is named twice is
+ * one question, of which the last form counts. */
+struct many {
+    struct lock_request *requests;
+    size_t n;
+    size_t *asked; /* the client's list, each item an index of REQUESTS */
+    size_t asked_count;
+};
+
 /* ( ( path [rev] )... ) or ( ( path [token] )... ) */
 static struct err *take_requests(struct lock_request **out, size_t *n, struct session *s,
                                  struct wire_args *args, bool with_rev)
@@ -104,6 +114,26 @@ static struct err *take_requests(struct lock_request **out, size_t *n, struct se
     return NULL;
 }
 
+static struct err *take_many(struct many *many, struct session *s, struct wire_args *args,
+                             bool with_rev)
+{
+    struct lock_request *all;
+    *many = (struct many){0};
+    TRY(take_requests(&all, &many->asked_count, s, args, with_rev));
+    struct map *places = map_new();
+    many->requests = all; /* in place: what is kept is never behind what is read */
+    many->asked = arena_array(s->request, many->asked_count + 1, sizeof *many->asked);
+    for (size_t i = 0; i < many->asked_count; i++) {
+        const struct lock_request *known = map_get(places, all[i].path);
+        size_t place = known ? (size_t)(known - all) : many->n++;
+        all[place] = all[i];
+        many->asked[i] = place;
+        map_put(places, all[i].path, &all[place]);
+    }
+    map_free(places, NULL);
+    return NULL;
+}
+
 /* PATH as the client calls it. */
 static struct str relative_path(const struct session *s, struct str path)
 {
@@ -111,25 +141,26 @@ static struct str relative_path(const struct session *s, struct str path)
     return path_skip_ancestor(&rest, s->path, path) ? rest : path;
 }
 
-/* Put those of REQUESTS first whose paths the user may write to, and refuse the others; how many
- * are left. ORDER tells where each one stood. */
-static size_t refuse_unwritable(struct lock_request *requests, size_t *order, size_t n,
-                                struct session *s, bool need_user)
+/* Put those requests first whose paths the user may write to, and refuse the others; how many are
+ * left. */
+static size_t refuse_unwritable(struct many *many, struct session *s, bool need_user)
 {
-    struct lock_request *all = arena_array(s->request, n + 1, sizeof *all);
-    size_t left = 0, refused = n;
-    for (size_t i = 0; i < n; i++)
-        all[i] = requests[i];
-    for (size_t i = 0; i < n; i++) {
+    struct lock_request *all = many->requests;
+    size_t left = 0, refused = many->n;
+    size_t *moved_to = arena_array(s->request, many->n + 1, sizeof *moved_to);
+    many->requests = arena_array(s->request, many->n + 1, sizeof *many->requests);
+    for (size_t i = 0; i < many->n; i++) {
         bool allowed = auth_allows(s, ACCESS_LEVEL_WRITE, all[i].path, need_user);
         size_t at = allowed ? left++ : --refused;
-        requests[at] = all[i];
-        order[i] = at;
+        many->requests[at] = all[i];
+        moved_to[i] = at;
         if (allowed)
             continue;
         session_log_denied(s, all[i].path, ACCESS_WRITE, false);
-        requests[at].err = err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
+        many->requests[at].err = err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
     }
+    for (size_t i = 0; i < many->asked_count; i++)
+        many->asked[i] = moved_to[many->asked[i]];
     return left;
 }
 
@@ -150,16 +181,13 @@ static struct err *send_result(struct session *s, struct lock_request *request, 
 }
 
 /* Tell what became of each request, in the client's order. */
-static struct err *finish_many(struct session *s, struct err *err, struct lock_request *requests,
-                               const size_t *order, size_t n, bool locked)
+static struct err *finish_many(struct session *s, struct err *err, struct many *many, bool locked)
 {
     struct err *sent = NULL;
-    for (size_t i = 0; i < n; i++) {
-        struct lock_request *request = &requests[order[i]];
-        if (!sent)
-            sent = send_result(s, request, locked);
-        err_free(request->err);
-    }
+    for (size_t i = 0; i < many->asked_count && !sent; i++)
+        sent = send_result(s, &many->requests[many->asked[i]], locked);
+    for (size_t i = 0; i < many->n; i++)
+        err_free(many->requests[i].err);
     if (sent) {
         err_free(err);
         return sent;
@@ -171,30 +199,26 @@ struct err *cmd_lock_many(struct session *s, struct wire_args *args)
 {
     struct str comment = wire_take_opt_str(args);
     bool steal = wire_take_bool(args);
-    struct lock_request *requests;
-    size_t n;
-    TRY(take_requests(&requests, &n, s, args, true));
+    struct many many;
+    TRY(take_many(&many, s, args, true));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), true));
-    log_locks(s, "lock", requests, n, steal ? " steal" : "");
-    size_t *order = arena_array(s->request, n + 1, sizeof *order);
-    size_t left = refuse_unwritable(requests, order, n, s, true);
+    log_locks(s, "lock", many.requests, many.n, steal ? " steal" : "");
+    size_t left = refuse_unwritable(&many, s, true);
     struct err *err =
-        repo_lock(s->repo, requests, left, s->user, comment, false, steal, 0, s->request);
-    return finish_many(s, err, requests, order, n, true);
+        repo_lock(s->repo, many.requests, left, s->user, comment, false, steal, 0, s->request);
+    return finish_many(s, err, &many, true);
 }
 
 struct err *cmd_unlock_many(struct session *s, struct wire_args *args)
 {
     bool break_lock = wire_take_bool(args);
-    struct lock_request *requests;
-    size_t n;
-    TRY(take_requests(&requests, &n, s, args, false));
+    struct many many;
+    TRY(take_many(&many, s, args, false));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), !break_lock));
-    log_locks(s, "unlock", requests, n, break_lock ? " break" : "");
-    size_t *order = arena_array(s->request, n + 1, sizeof *order);
-    size_t left = refuse_unwritable(requests, order, n, s, !break_lock);
-    struct err *err = repo_unlock(s->repo, requests, left, s->user, break_lock, s->request);
-    return finish_many(s, err, requests, order, n, false);
+    log_locks(s, "unlock", many.requests, many.n, break_lock ? " break" : "");
+    size_t left = refuse_unwritable(&many, s, !break_lock);
+    struct err *err = repo_unlock(s->repo, many.requests, left, s->user, break_lock, s->request);
+    return finish_many(s, err, &many, false);
 }
 
 struct err *cmd_get_lock(struct session *s, struct wire_args *args)

@@ -95,6 +95,16 @@ PATH_FIRST = ["get-file", "get-dir", "check-path", "stat", "get-locations", "get
               "get-lock", "get-locks", "get-deleted-rev", "get-iprops", "list"]
 PATH_LISTS = ["log", "get-mergeinfo"]
 REVS = [b"0", b"9999", b"9223372036854775807", b"18446744073709551615", b"99999999999999999999"]
+# Forms that the rules above do not make.
+MORE = {
+    "get-dir": {"a file, without entries": [b"12:trunk/README", b"( 5 )", b"true", b"false"],
+                "nothing, and nothing of it": [b"4:none", b"( 5 )", b"false", b"false"]},
+    "lock": {"a folder, of a revision to come": [b"5:trunk", b"( )", b"true", b"( 9999 )"],
+             "nothing, of a revision to come": [b"4:none", b"( )", b"true", b"( 9999 )"]},
+    "lock-many": {"a path twice": [b"( )", b"true", b"( ( 12:trunk/README ( 9999 ) ) ( 4:none ( ) ) ( 12:trunk/README ( ) ) ( 12:trunk/README ( ) ) )"],
+                  "nothing, why is not UTF-8": [b"( 1:\xff )", b"true", b"( )"]},
+    "unlock-many": {"a path twice": [b"true", b"( ( 12:trunk/README ( 3:tok ) ) ( 12:trunk/README ( ) ) )"]},
+}
 # Answered otherwise on purpose: no revision at all is told as such, where stock says that the file is not in it.
 OTHERWISE = {("get-locations", "2 is 18446744073709551615")}
 USER_NEEDED = ["lock", "lock-many", "unlock", "unlock-many", "commit", "get-lock", "get-locks"]
@@ -260,6 +270,8 @@ def cases():
         for title, variant in forms(params, PATHS if name in PATH_FIRST + PATH_LISTS else None, name in PATH_LISTS):
             if (name, title) not in OTHERWISE:
                 yield "main", name, title, variant
+        for title, variant in MORE.get(name, {}).items():
+            yield "main", name, title, variant
     for name, params in REPORT.items():
         for title, variant in forms(params):
             yield "report", name, title, variant
