@@ -4,10 +4,11 @@
 #include "base/num.h"
 #include <stdint.h>
 
-/* Neither empty nor "." nor "..". */
+/* Neither empty nor "." nor "..", and a C string. */
 static bool component_is_plain(struct str name)
 {
-    return name.n && !str_eq(name, S(".")) && !str_eq(name, S(".."));
+    return name.n && !str_eq(name, S(".")) && !str_eq(name, S("..")) &&
+           str_find(name, '\0') == SIZE_MAX;
 }
 
 bool path_is_absolute(struct str path)

@@ -231,10 +231,12 @@ struct err *fsfs_min_unpacked(revnum *out, struct fsfs *fs)
 
 struct err *fsfs_check_revision(struct fsfs *fs, revnum rev)
 {
+    if (rev < 0)
+        return err_make(E_FS_NO_SUCH_REVISION, "Invalid revision number '%lld'", (long long)rev);
     revnum youngest = fs->seen_youngest;
     if (rev > youngest)
         TRY(fsfs_youngest(&youngest, fs));
-    if (rev < 0 || rev > youngest)
+    if (rev > youngest)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
     return NULL;
 }

@@ -463,7 +463,7 @@ static struct err *load_node(struct loader *l, const struct dump_record *record)
         return NULL;
     struct str relative = *dump_record_get(record, "Node-path"), path = node_path(l, relative);
     /* Control characters are let in: old repositories have such names. */
-    if (!path_is_canonical(path) || str_find(path, '\0') != SIZE_MAX)
+    if (!path_is_canonical(path))
         return err_make(E_FS_PATH_SYNTAX, "Dump stream has a bad path '%.*s'", STR(relative));
     note(l, LOAD_NODE_BEGIN, REV_NONE, str_skip(path, 1));
     TRY(do_action(l, record, &digests, path));

@@ -24,7 +24,9 @@ static bool is_storable(struct str name)
 struct err *prop_check(struct str name, const struct str *value)
 {
     int64_t us;
-    if (value && !is_storable(name)) /* what is there may go */
+    if (!value)
+        return NULL; /* what is there may go, whatever it is */
+    if (!is_storable(name))
         return err_make(E_REPOS_BAD_ARGS, "'%.*s' is not a valid property name", STR(name));
     if (!is_regular(name))
         return err_make(
@@ -32,7 +34,7 @@ struct err *prop_check(struct str name, const struct str *value)
             "Storage of non-regular property '%.*s' is disallowed through the repository "
             "interface, and could indicate a bug in your client",
             STR(name));
-    if (!value || !str_starts(name, S("svn:")))
+    if (!str_starts(name, S("svn:")))
         return NULL;
     if (!utf8_is_valid(*value))
         return err_make(E_BAD_PROPERTY_VALUE,
@@ -54,6 +56,7 @@ struct err *repo_change_revprop(struct repo *repo, revnum rev, struct str user, 
     AUTO_ARENA(arena);
     const struct props *props;
     TRY(prop_check(name, value));
+    TRY(fsfs_check_revision(repo->fs, rev));
     TRY(revprops_get(&props, repo->fs, rev, NULL, arena));
     const struct str *old = props_get(props, name);
     char action = !value ? 'D' : old ? 'M' : 'A';

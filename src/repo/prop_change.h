@@ -6,9 +6,10 @@
 
 #include "repo/repo.h"
 
-/* May a client store NAME = VALUE (NULL: removed)? Regular names only, in UTF-8, without control
- * characters (E_REPOS_BAD_ARGS); values of svn: properties are UTF-8 with LF (E_BAD_PROPERTY_VALUE,
- * E_BAD_PROPERTY_VALUE_EOL), svn:date is a date (E_BAD_PROPERTY_VALUE). */
+/* May a client store NAME = VALUE? Regular names only, in UTF-8, without control characters
+ * (E_REPOS_BAD_ARGS); values of svn: properties are UTF-8 with LF (E_BAD_PROPERTY_VALUE,
+ * E_BAD_PROPERTY_VALUE_EOL), svn:date is a date (E_BAD_PROPERTY_VALUE). Any name may be removed
+ * (VALUE NULL). */
 struct err *prop_check(struct str name, const struct str *value);
 
 /* Change a revision property with the hooks around it. EXPECTED as in revprop_set. A failed

@@ -43,10 +43,16 @@ struct err *cmd_get_deleted_rev(struct session *s, struct wire_args *args)
     TRY(session_path(&path, s, relative));
     TRY(auth_trivial(s));
     session_log(s, "get-deleted-rev");
+    if (peg == REV_NONE || end == REV_NONE)
+        return err_make(E_FS_NO_SUCH_REVISION, "Invalid %s revision -1",
+                        peg == REV_NONE ? "start" : "end");
     TRY(history_deleted_rev(&rev, s->fs, path, peg, end, s->request));
     if (rev == REV_NONE)
-        return err_make(E_ENTRY_MISSING_REVISION, "'%.*s' was not deleted in r%lld-%lld",
-                        STR(relative), (long long)peg, (long long)end);
+        return err_make(E_ENTRY_MISSING_REVISION,
+                        "svn protocol command 'get-deleted-rev': path '%.*s' was not deleted in "
+                        "r%lld-%lld; NOTE: newer clients handle this case and do not report it as "
+                        "an error",
+                        STR(path), (long long)peg, (long long)end);
     TRY(wire_begin_success(s->conn));
     TRY(wire_number(s->conn, (uint64_t)rev));
     return wire_end_success(s->conn);

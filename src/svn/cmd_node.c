@@ -107,7 +107,7 @@ struct get {
     struct node node;
 };
 
-/* The start that both share: parameters, right, revision, log and node. */
+/* The start that both share: parameters, right, revision, log and tree. */
 static struct err *take_get(struct get *get, const char *command, bool has_fields,
                             struct session *s, struct wire_args *args)
 {
@@ -126,8 +126,7 @@ static struct err *take_get(struct get *get, const char *command, bool has_field
     TRY(session_rev(&get->rev, s));
     session_log(s, "%s %.*s r%lld%s%s", command, STR(log_path(s, get->path)), (long long)get->rev,
                 get->want_content ? " text" : "", get->want_props ? " props" : "");
-    TRY(tree_of_rev(&get->tree, s->fs, get->rev));
-    return tree_node(&get->node, &get->tree, get->path, s->request);
+    return tree_of_rev(&get->tree, s->fs, get->rev);
 }
 
 static struct err *send_get_props(struct session *s, const struct get *get)
@@ -140,6 +139,7 @@ struct err *cmd_get_file(struct session *s, struct wire_args *args)
 {
     struct get get;
     TRY(take_get(&get, "get-file", false, s, args));
+    TRY(tree_node(&get.node, &get.tree, get.path, s->request));
     if (get.node.noderev->kind != NODE_FILE)
         return err_make(E_FS_NOT_FILE, "Attempted to get checksum of a *non*-file node");
     TRY(wire_begin_success(s->conn));
@@ -200,9 +200,10 @@ struct err *cmd_get_dir(struct session *s, struct wire_args *args)
 {
     struct get get;
     TRY(take_get(&get, "get-dir", true, s, args));
-    if (get.node.noderev->kind != NODE_DIR)
-        return err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in revision %lld",
-                        STR(get.path), (long long)get.rev);
+    if (get.want_props || get.want_content || get.want_iprops) /* what is not asked may be wrong */
+        TRY(tree_node(&get.node, &get.tree, get.path, s->request));
+    if (get.want_content && get.node.noderev->kind != NODE_DIR)
+        return err_make(E_FS_NOT_DIRECTORY, "Can't get entries of non-directory");
     TRY(wire_begin_success(s->conn));
     TRY(wire_number(s->conn, (uint64_t)get.rev));
     TRY(send_get_props(s, &get));

@@ -146,7 +146,7 @@ struct err *session_path(struct str *out, const struct session *s, struct str re
         path_canonicalize(relative, s->request); /* "/a", too, is below the session */
     *out = path_join(s->path, str_skip(clean, 1), s->request);
     /* Control characters are let in: old repositories have such names. */
-    if (!path_is_canonical(*out) || str_find(*out, '\0') != SIZE_MAX)
+    if (!path_is_canonical(*out))
         return err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(relative));
     return NULL;
 }

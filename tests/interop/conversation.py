@@ -60,6 +60,7 @@ COMMANDS = {
     "list": b"( list ( 5:trunk ( ) immediates ( kind size ) ) ) ( list ( 5:trunk ( ) infinity ( kind ) ( 3:*.c ) ) ) ",
     "list of nothing": b"( list ( 4:none ( ) infinity ( kind ) ) ) ( get-latest-rev ( ) ) ",
     "get-iprops": b"( get-iprops ( 12:trunk/README ( 5 ) ) ) ( get-iprops ( 4:none ( 5 ) ) ) ",
+    "get-iprops without a revision": b"( get-iprops ( 12:trunk/README ( ) ) ) ( get-iprops ( 12:trunk/README ( 18446744073709551615 ) ) ) ",
     "get-mergeinfo": b"( get-mergeinfo ( ( 5:trunk ) ( ) inherited false ) ) ( get-mergeinfo ( ( 5:trunk ) ( ) explicit true ) ) ",
     "rev-proplist": b"( rev-proplist ( 1 ) ) ( rev-proplist ( 99999 ) ) ( rev-proplist ( 0 ) ) ",
     "rev-prop": b"( rev-prop ( 1 7:svn:log ) ) ( rev-prop ( 1 4:none ) ) ( rev-prop ( 99999 7:svn:log ) ) ",
@@ -68,6 +69,8 @@ COMMANDS = {
                         b"( change-rev-prop2 ( 1 4:test ( ) ( false 1:x ) ) ) ( rev-prop ( 1 4:test ) ) ",
     "change-rev-prop2 of a revision to come": b"( change-rev-prop2 ( 99999 4:test ( 1:x ) ( true ) ) ) ( get-latest-rev ( ) ) ",
     "change-rev-prop2 that contradicts itself": b"( change-rev-prop2 ( 1 4:test ( 1:y ) ( true 1:z ) ) ) ( get-latest-rev ( ) ) ",
+    "change-rev-prop2 of a bad date in a revision to come": b"( change-rev-prop2 ( 99999 8:svn:date ( 5:never ) ( true ) ) ) ( get-latest-rev ( ) ) ",
+    "change-rev-prop2 that removes what may not be set": b"( change-rev-prop2 ( 1 11:svn:entry:x ( ) ( true ) ) ) ( change-rev-prop ( 1 8:svn:wc:x ) ) ",
     "change-rev-prop of a bad date": b"( change-rev-prop ( 1 8:svn:date 5:never ) ) ( rev-prop ( 1 8:svn:date ) ) ",
     "reparent": lambda port: b"( reparent ( %s) ) ( check-path ( 6:README ( ) ) ) " % s("svn://127.0.0.1:%d/repos/trunk" % port),
     "reparent to elsewhere": b"( reparent ( 17:svn://other/repos ) ) ( get-latest-rev ( ) ) ",
@@ -81,6 +84,7 @@ COMMANDS = {
     "get-file-revs": b"( get-file-revs ( 12:trunk/README ( 1 ) ( 5 ) false ) ) ",
     "get-file-revs of a folder": b"( get-file-revs ( 5:trunk ( 1 ) ( 5 ) false ) ) ( get-latest-rev ( ) ) ",
     "get-deleted-rev": b"( get-deleted-rev ( 5:trunk 1 5 ) ) ( get-deleted-rev ( 4:none 1 5 ) ) ( get-latest-rev ( ) ) ",
+    "get-deleted-rev without a revision": b"( get-deleted-rev ( 5:trunk 18446744073709551615 5 ) ) ( get-deleted-rev ( 5:trunk 1 18446744073709551615 ) ) ",
     "get-lock": b"( get-lock ( 12:trunk/README ) ) ( get-locks ( 0: ) ) ( get-locks ( 0: ( infinity ) ) ) ( get-locks ( 0: ( sideways ) ) ) ( get-latest-rev ( ) ) ",
     "lock by nobody": b"( lock ( 12:trunk/README ( ) false ( ) ) ) ( get-latest-rev ( ) ) ",
     "unlock by nobody": b"( unlock ( 12:trunk/README ( ) false ) ) ( get-latest-rev ( ) ) ",
@@ -218,15 +222,11 @@ HOSTILE_GREETINGS = {
 OTHER_WORDS = {
     "get-dated-rev without a date",
     "get-file of a folder",
-    "get-dir of a file",
     "get-location-segments backwards",
-    "get-deleted-rev",
-    "a revision that is no signed number",
     "a commit with a delta of nonsense",
     "a commit with an entry property",
     "a commit with a wrong checksum",
     "a commit with a control character",
-    "get-iprops",
 }
 
 
