@@ -5,8 +5,6 @@
 usage: limits.py COMMAND PORT ...     see the functions that are named do_COMMAND
 
 Each prints what it was told, errors as "E210009 text"."""
-import hashlib
-import hmac
 import os
 import re
 import select
@@ -15,30 +13,23 @@ import sys
 import time
 
 from conversation import COMMIT, ROOT, connect, greet, parse, read_all, s
+from peer import Closed, Peer
 
 OPEN_FILE = b"( add-file ( %s1:r %s( ) ) ) "
 
 
-def failures(data):
-    """All failures in DATA, a line for each error of theirs."""
+def failures(items):
+    """All failures among ITEMS, a line for each error of theirs."""
     lines = []
-
-    def look(item):
-        if not isinstance(item, list):
-            return
-        if len(item) == 2 and item[0] == ("w", "failure") and isinstance(item[1], list):
-            for error in item[1]:
-                if isinstance(error, list):
-                    lines.append("E%06d %s" % (error[0], error[1].decode()))
-                else:
-                    lines.append("login: " + error.decode())
-    for item in parse(data):
-        look(item)
+    for item in items:
+        if isinstance(item, list) and len(item) == 2 and item[0] == ("w", "failure") and isinstance(item[1], list):
+            lines += ["E%06d %s" % (error[0], error[1].decode()) if isinstance(error, list) else "login: " + error.decode()
+                      for error in item[1]]
     return lines
 
 
 def tell(data):
-    print("\n".join(failures(data)) or "nothing")
+    print("\n".join(failures(parse(data))) or "nothing")
 
 
 def log_in(port):
@@ -71,7 +62,7 @@ def do_hurry(port, n):
     told = {}
     for _ in range(int(n)):
         sock = connect(int(port))
-        line = (failures(sock.recv(1000)) or ["greeted"])[0]
+        line = (failures(parse(sock.recv(1000))) or ["greeted"])[0]
         told[line] = told.get(line, 0) + 1
         sock.close()
     print("greeted some" if told.pop("greeted", 0) else "greeted none")
@@ -80,25 +71,16 @@ def do_hurry(port, n):
 
 def do_guess(port, n):
     """N wrong passwords, then the right one."""
-    sock = connect(int(port))
-    greeting = greet(int(port), "/closed")
-    sock.sendall(greeting[:greeting.index(b"( ANONYMOUS")])
-    answers = []
-    for password in ["wrong"] * int(n) + ["secret"]:
-        sock.sendall(b"( CRAM-MD5 ( ) ) ")
-        data = b""
-        while not (step := re.search(rb"\( step \( \d+:(<[^>]*>) ", data)):
-            piece = sock.recv(4096)
-            if not piece:
-                break
-            data += piece
-        if not step:
-            answers += failures(data)
-            break
-        sock.sendall(s(b"alice " + hmac.new(password.encode(), step[1], hashlib.md5).hexdigest().encode()))
-        data = sock.recv(4096)
-        answers += failures(data) or ["welcome"]
-    print("\n".join(answers))
+    peer = Peer(int(port), "/closed", "alice")
+    peer.introduce()
+    peer.hear()
+    try:
+        for password in [b"wrong"] * int(n) + [b"secret"]:
+            peer.password = password
+            answer = peer.cram_md5()
+            print("\n".join(failures([answer])) or "welcome")
+    except Closed:
+        pass
 
 
 def do_say_nothing(port):
@@ -190,7 +172,7 @@ def do_count_together(port, clients, n):
     told = set()
     for sock in socks:
         if select.select([sock], [], [], 0)[0]:
-            told.update(failures(read_all(sock)))
+            told.update(failures(parse(read_all(sock))))
     print("\n".join(sorted(told)) or "nothing")
 
 

@@ -6,9 +6,7 @@ import base64
 import hmac
 import socket
 
-from conversation import s, show  # noqa: F401: for those who import this
-
-CAPS = b"( edit-pipeline svndiff1 accepts-svndiff2 absent-entries depth mergeinfo log-revprops ) "
+from conversation import CAPS, s, show  # noqa: F401: for those who import this
 
 
 class Closed(Exception):
@@ -87,10 +85,14 @@ class Peer:
 
     # ---- conversations
 
-    def greet(self):
-        """Open the repository; what the server says if it will not."""
+    def introduce(self):
+        """Hear the greeting, say who we are and what we want."""
         self.hear()
         self.say(b"( 2 %s%s10:SVN/1.14.2 ( ) ) " % (self.caps, s(self.url)))
+
+    def greet(self):
+        """Open the repository; what the server says if it will not."""
+        self.introduce()
         refusal = self.authenticate()
         if refusal is None:
             repository = self.hear()
@@ -109,17 +111,27 @@ class Peer:
         if not request[1][0]:
             return None
         mechanisms = [word for _, word in request[1][0]]
-        if self.user and "CRAM-MD5" in mechanisms:
-            self.say(b"( CRAM-MD5 ( ) ) ")
-            challenge = self.hear()
-            digest = hmac.new(self.password, challenge[1][0], "md5").hexdigest()
-            self.say(s(self.user + b" " + digest.encode()))
+        if self.user and "PLAIN" in mechanisms:
+            self.say(b"( PLAIN ( %s) ) " % s(base64.b64encode(b"\0" + self.user + b"\0" + self.password)))
+            answer = self.hear()
+        elif self.user and "CRAM-MD5" in mechanisms:
+            answer = self.cram_md5()
         elif "ANONYMOUS" in mechanisms:
             self.say(b"( ANONYMOUS ( 0: ) ) ")
+            answer = self.hear()
         else:
             return request
-        answer = self.hear()
         return None if answer[0] == ("w", "success") else answer
+
+    def cram_md5(self):
+        """Prove the password; the server's answer."""
+        self.say(b"( CRAM-MD5 ( ) ) ")
+        challenge = self.hear()
+        if challenge[0] != ("w", "step"):
+            return challenge
+        digest = hmac.new(self.password, challenge[1][0], "md5").hexdigest()
+        self.say(s(self.user + b" " + digest.encode()))
+        return self.hear()
 
     def failure(self, item):
         """The codes and messages of an answer that is a failure, else None."""

@@ -7,17 +7,18 @@ replaced, copied over, copied again. KIND "dump": `dump` of both with the same -
 under the same path rules by both servers; all that they send must be the same. What differs stays
 in DIR.
 """
+import argparse
+import contextlib
 import itertools
 import os
 import random
 import re
-import shutil
 import socket
 import subprocess
 import sys
-import time
 
 import conversation
+from differential import Servers
 from random_wire_steps import node_record, property_block
 
 NAMES = ("a", "b", "c")
@@ -128,7 +129,7 @@ def draw_dump(rng, history):
     return options + (["--deltas"] if rng.random() < .2 else [])
 
 
-def dump_case(varve, place, rng, repository, history):
+def dump_case(varve, rng, repository, history):
     options = draw_dump(rng, history)
     answers = []
     for program in ("svnadmin", varve):
@@ -141,24 +142,6 @@ def dump_case(varve, place, rng, repository, history):
 # ---- replays -----------------------------------------------------------------------------
 
 
-def start(program, place, name):
-    """A server of all repositories in PLACE: its process and port."""
-    for _ in range(20):
-        port = random.randrange(20000, 50000)
-        process = subprocess.Popen([*program, "-d", "--foreground", "-r", place, "--listen-host", "127.0.0.1", "--listen-port", str(port)],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(200):
-            if process.poll() is not None:
-                break
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                return process, port
-            except OSError:
-                time.sleep(.05)
-        process.kill()
-    sys.exit(f"{name} does not start")
-
-
 def draw_rules(rng, history):
     rules = "[/]\n* = r\n"
     for path in rng.sample(sorted(history.paths), min(len(history.paths), rng.choice((1, 1, 2, 3)))):
@@ -166,9 +149,9 @@ def draw_rules(rng, history):
     return rules
 
 
-def say(port, name, base, words):
-    url = b"svn://127.0.0.1:%d/%s%s" % (port, name.encode(), base.encode())
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as peer:
+def say(side, name, base, words):
+    url = (side.url(name) + base).encode()
+    with socket.create_connection((side.address, side.port), timeout=5) as peer:
         peer.sendall(b"( 2 ( edit-pipeline absent-entries depth mergeinfo log-revprops ) %d:%s 4:test ( ) ) ( ANONYMOUS ( 0: ) ) %s"
                      % (len(url), url, words))
         told = b""
@@ -201,58 +184,56 @@ def commands(told):
     return "\n".join(out).encode()
 
 
-def replay_case(servers, place, rng, repository, history):
+def replay_case(servers, rng, repository, history):
     rules = draw_rules(rng, history)
-    with open(repository + "/conf/svnserve.conf", "w") as conf:
-        conf.write("[general]\nanon-access = read\nauthz-db = authz\n")
     # A name of its own each time: svnserve keeps the rules of a name that it has read.
     base = "/" + rng.choice(sorted(history.paths)) if rng.random() < .2 else ""
     low, deltas = rng.choice((0, 0, 0, 1, 2)), rng.choice((b"true", b"true", b"false"))
     name = f"case{rng.randrange(10 ** 12)}"
-    shutil.copytree(repository, f"{place}/{name}")
-    with open(f"{place}/{name}/conf/authz", "w") as out:
-        out.write(rules)
+    servers.repository(repository, name, {"svnserve.conf": "[general]\nanon-access = read\nauthz-db = authz\n", "authz": rules})
     head = len(history.trees) - 1
     answers = []
-    for _, port in servers:
+    for side in servers.sides:
         told = []
         for revision in range(1, head + 1):
-            told.append(say(port, name, base, b"( replay ( %d %d %s ) ) " % (revision, low, deltas)))
+            told.append(say(side, name, base, b"( replay ( %d %d %s ) ) " % (revision, low, deltas)))
         answers.append((b"\n".join(told), 0, []))
-    shutil.rmtree(f"{place}/{name}")
+    servers.remove(name)
     return f"{base} low {low} deltas {deltas} {rules!r}", answers
 
 
 # ---- all ---------------------------------------------------------------------------------
 
 
+def compare(servers, varve, place, kind, seed, numbers):
+    """Print what differs; how many cases fail with stock, and how many differ."""
+    differ = failed = 0
+    for number in numbers:
+        repository, history = make_repository(place, number, seed)
+        rng = random.Random(f"{seed}/{kind} {number}")
+        case, (wanted, got) = (replay_case(servers, rng, repository, history) if servers
+                               else dump_case(varve, rng, repository, history))
+        failed += wanted[1] != 0
+        # Where stock tools fail on their own: a base path inside of a copy (svnserve gives up without
+        # an answer), a file that replaces a folder, or the other way, in a copy of what is hidden.
+        if b"( abort-edit ( ) ) gone" in wanted[0] or (kind == "dump" and wanted[2] in ([b"E160016"], [b"E160017"])):
+            continue
+        if got == wanted:
+            continue
+        differ += 1
+        for name, answer in (("stock", wanted), ("varve", got)):
+            with open(f"{place}/{seed}-{number}.{name}", "wb") as out:
+                out.write(answer[0])
+        print(f"# {seed}/{number} {repository} {case}\n#   stock {wanted[1:]}, varve {got[1:]}")
+    return failed, differ
+
+
 def main():
     varve, place, kind, seed, count = *sys.argv[1:4], *map(int, sys.argv[4:6])
     first = int(sys.argv[6]) if len(sys.argv) > 6 else 0
-    servers = [start(["svnserve"], place, "svnserve"), start([varve, "serve"], place, "varve")] if kind == "replay" else []
-    differ = failed = 0
-    try:
-        for number in range(first, first + count):
-            repository, history = make_repository(place, number, seed)
-            rng = random.Random(f"{seed}/{kind} {number}")
-            case, (wanted, got) = (dump_case(varve, place, rng, repository, history) if kind == "dump"
-                                   else replay_case(servers, place, rng, repository, history))
-            failed += wanted[1] != 0
-            # Where stock tools fail on their own: a base path inside of a copy (svnserve gives up without
-            # an answer), a file that replaces a folder, or the other way, in a copy of what is hidden.
-            if b"( abort-edit ( ) ) gone" in wanted[0] or (kind == "dump" and wanted[2] in ([b"E160016"], [b"E160017"])):
-                continue
-            if got == wanted:
-                continue
-            differ += 1
-            for name, answer in (("stock", wanted), ("varve", got)):
-                with open(f"{place}/{seed}-{number}.{name}", "wb") as out:
-                    out.write(answer[0])
-            print(f"# {seed}/{number} {repository} {case}\n#   stock {wanted[1:]}, varve {got[1:]}")
-    finally:
-        for process, _ in servers:
-            process.terminate()
-            process.wait()
+    options = argparse.Namespace(stock=["svnserve"], varve=varve, self_test=False)
+    with Servers(place, options) if kind == "replay" else contextlib.nullcontext() as servers:
+        failed, differ = compare(servers, varve, place, kind, seed, range(first, first + count))
     print(f"{count} cases: {failed} fail with stock, {differ} differ")
     sys.exit(differ > 0)
 

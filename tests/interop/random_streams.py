@@ -16,6 +16,8 @@ import shutil
 import subprocess
 import sys
 
+from random_wire_steps import property_block
+
 
 def run(*command, data=None):
     return subprocess.run(command, input=data, capture_output=True, timeout=60)
@@ -192,20 +194,16 @@ def draw_ranges(rng, newest):
     return ",".join(ranges) or "1"
 
 
-def property_block(props):
-    return "".join(f"K {len(name)}\n{name}\nV {len(value)}\n{value}\n" for name, value in props) + "PROPS-END\n"
-
-
 def draw_mergeinfo(rng, _):
     newest = rng.randrange(3, 13)
     first = rng.choice([1, 1, 1, rng.randrange(1, newest)])
     kept = [first] + [rev for rev in range(first + 1, newest + 1) if rng.random() < rng.choice([.5, .8, 1])]
     stream = "SVN-fs-dump-format-version: 2\n\n"
     for n, rev in enumerate(kept):
-        block = property_block([("svn:date", "2020-01-01T00:00:00.000000Z")])
+        block = property_block({"svn:date": "2020-01-01T00:00:00.000000Z"}).decode()
         stream += f"Revision-number: {rev}\nProp-content-length: {len(block)}\nContent-length: {len(block)}\n\n{block}\n"
         value = "\n".join(f"/{path}:{draw_ranges(rng, rev - (rng.random() < .95))}" for path in ("b", "c/d", "e")[:rng.randrange(1, 4)])
-        block = property_block([("svn:mergeinfo", value), ("n", str(n))])
+        block = property_block({"svn:mergeinfo": value, "n": str(n)}).decode()
         stream += (f"Node-path: t\nNode-kind: dir\nNode-action: {'change' if n else 'add'}\n"
                    f"Prop-content-length: {len(block)}\nContent-length: {len(block)}\n\n{block}\n\n")
         if rng.random() < .2:
