@@ -64,8 +64,7 @@ static struct err *print_notice(void *arg, const struct verify_notice *notice)
         }
         break;
     case VERIFY_WARNING:
-        if (!verify->call->quiet)
-            printf("WARNING 0x%04x: %.*s\n", notice->warning, STR(notice->text));
+        printf("WARNING 0x%04x: %.*s\n", notice->warning, STR(notice->text));
         break;
     case VERIFY_PROGRESS:
         progress_step(&verify->progress, notice->rev - verify->start + 1);
@@ -89,7 +88,8 @@ static struct err *verify_repo(struct repo *repo, const struct tool_call *call,
 {
     struct verify_params params = {
         .keep_going = command_line_has(call->line, OPT_KEEP_GOING),
-        .check_normalization = command_line_has(call->line, OPT_CHECK_NORMALIZATION),
+        .check_normalization =
+            !call->quiet && command_line_has(call->line, OPT_CHECK_NORMALIZATION),
         .metadata_only = command_line_has(call->line, OPT_METADATA_ONLY),
         .txn = command_line_arg(call->line, OPT_TRANSACTION, NULL),
         .notify = print_notice,

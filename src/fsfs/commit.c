@@ -136,11 +136,11 @@ struct batch {
 static struct err *verify_before(struct fsfs *fs, revnum rev)
 {
     static const struct verify_scope what_is_new;
-    uint64_t new_nodes;
+    uint64_t changed;
     if (!fs->config.verify_before_commit)
         return NULL;
-    TRY(verify_tree(&new_nodes, fs, rev, &what_is_new));
-    return verify_changes(fs, rev, new_nodes);
+    TRY(verify_tree(&changed, fs, rev, &what_is_new));
+    return verify_changes(fs, rev, changed);
 }
 
 /* Lend the member's draft, so that those behind it (and verification) can read it. What fails here

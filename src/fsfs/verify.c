@@ -32,8 +32,8 @@ struct err *verify_revision(struct fsfs *fs, revnum rev, const struct verify_sco
 {
     AUTO_ARENA(scratch);
     const struct props *props;
-    uint64_t new_nodes;
-    TRY(verify_tree(&new_nodes, fs, rev, scope));
-    TRY(verify_changes(fs, rev, new_nodes));
+    uint64_t changed;
+    TRY(verify_tree(&changed, fs, rev, scope));
+    TRY(verify_changes(fs, rev, changed));
     return revision_props(&props, fs, rev, view, scratch);
 }

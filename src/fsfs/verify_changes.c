@@ -224,15 +224,16 @@ static struct err *changes_check(struct check *check, const struct changes *chan
     return NULL;
 }
 
-struct err *verify_changes(struct fsfs *fs, revnum rev, uint64_t new_nodes)
+struct err *verify_changes(struct fsfs *fs, revnum rev, uint64_t changed)
 {
     AUTO_ARENA(arena);
     const struct changes *changes;
     TRY(changes_get(&changes, fs, rev, arena));
-    if (changes->n == 0 && new_nodes)
-        return err_make(E_FS_CORRUPT,
-                        "The changed-path list of revision %lld is empty, but %llu nodes are new",
-                        (long long)rev, (unsigned long long)new_nodes);
+    if (changes->n == 0 && changed)
+        return err_make(
+            E_FS_CORRUPT,
+            "The changed-path list of revision %lld is empty, but %llu nodes have changed",
+            (long long)rev, (unsigned long long)changed);
     struct check check = {.fs = fs, .rev = rev, .last = map_new()};
     struct err *err = changes_check(&check, changes);
     map_free(check.last, NULL);

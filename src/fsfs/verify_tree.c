@@ -26,7 +26,7 @@ struct walk {
     const struct verify_scope *scope;
     struct frame *frames;
     size_t n, cap;
-    uint64_t nodes;
+    uint64_t changed;    /* nodes below the root that the changed paths must name */
     struct arena *arena; /* used as the frames' stack */
 };
 
@@ -260,6 +260,13 @@ static struct err *entry_check(const struct noderev **child, struct walk *w,
     return NULL;
 }
 
+/* Whether NR is new only for what is below it: no changed path is there if that was added and
+ * deleted again in one revision. */
+static bool is_only_passed(const struct noderev *nr, const struct noderev *pred)
+{
+    return nr->kind == NODE_DIR && pred && !nr->copyfrom_path.n && noderev_shares_props(nr, pred);
+}
+
 /* Look at entry ENTRY of the frame on top, which its predecessor has not. */
 static struct err *child_check(struct walk *w, const struct dirent_fs *entry)
 {
@@ -274,9 +281,10 @@ static struct err *child_check(struct walk *w, const struct dirent_fs *entry)
             arena_rewind(w->arena, mark);
             return NULL;
         }
-        w->nodes++;
         err = node_check(&pred, w, child, path, f->nr);
     }
+    if (!err)
+        w->changed += !is_only_passed(child, pred);
     if (!err && child->kind == NODE_DIR) {
         err = frame_push(w, mark, child, pred, path);
         return verify_failed_at(err, w->rev, path);
@@ -326,7 +334,7 @@ static struct err *walk_begin(struct walk *w)
     return verify_failed_at(err, w->rev, path);
 }
 
-struct err *verify_tree(uint64_t *new_nodes, struct fsfs *fs, revnum rev,
+struct err *verify_tree(uint64_t *changed, struct fsfs *fs, revnum rev,
                         const struct verify_scope *scope)
 {
     AUTO_ARENA(arena);
@@ -335,6 +343,6 @@ struct err *verify_tree(uint64_t *new_nodes, struct fsfs *fs, revnum rev,
     while (!err && w.n)
         err = walk_step(&w);
     free(w.frames);
-    *new_nodes = w.nodes;
+    *changed = w.changed;
     return err;
 }

@@ -318,25 +318,36 @@ static struct err *tell_metadata_error(struct run *run, struct err *err)
     return refused;
 }
 
+/* What was found in REV, the next one to be told of; the caller's. */
+static struct err *revision_result(struct run *run, revnum rev)
+{
+    struct bad *bad = run->bad_told < run->bad.n ? &run->bad.list[run->bad_told] : NULL;
+    struct err *err = NULL;
+    if (bad && bad->rev == rev) {
+        run->bad_told++;
+        err = bad->err;
+        bad->err = NULL;
+    } else if (run->params->check_normalization) {
+        err = verify_names(run->fs, rev, run->params);
+    }
+    return err;
+}
+
 /* The results of revisions FIRST to LAST. */
 static struct err *tell_revisions(struct run *run, revnum first, revnum last)
 {
     for (revnum rev = first; rev <= last && !run->params->metadata_only; rev++) {
-        struct bad *bad = run->bad_told < run->bad.n ? &run->bad.list[run->bad_told] : NULL;
-        if (!bad || bad->rev != rev) {
-            if (run->params->check_normalization)
-                TRY(verify_names(run->fs, rev, run->params));
+        struct err *err = revision_result(run, rev);
+        if (!err) {
             TRY(tell(run, VERIFY_REV, rev, NULL));
             continue;
         }
-        run->bad_told++;
         run->bad_revisions++;
-        TRY(tell(run, VERIFY_REV_ERROR, rev, bad->err));
-        struct err *err = bad->err;
-        bad->err = NULL;
+        struct err *refused = tell(run, VERIFY_REV_ERROR, rev, err);
         if (!run->params->keep_going)
-            return err;
+            return err_join(err, refused);
         err_free(err);
+        TRY(refused);
     }
     return NULL;
 }

@@ -2,7 +2,7 @@
 #include "repo/verify_names.h"
 #include "base/path.h"
 #include "fsfs/changes.h"
-#include "repo/tree.h"
+#include "repo/mergeinfo.h"
 #include <stdlib.h>
 #include <utf8proc.h>
 
@@ -32,9 +32,16 @@ static struct str normalized(struct str name, struct arena *arena)
     return copy;
 }
 
-static int by_text(const void *a, const void *b)
+/* A name as somebody wrote it. */
+struct spelling {
+    struct str normalized;
+    bool fresh; /* it may have come with this revision */
+};
+
+static int by_normalized(const void *a, const void *b)
 {
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+    return str_cmp(((const struct spelling *)a)->normalized,
+                   ((const struct spelling *)b)->normalized);
 }
 
 static struct err *warn(struct check *check, unsigned warning, struct str text)
@@ -44,24 +51,29 @@ static struct err *warn(struct check *check, unsigned warning, struct str text)
     return check->params->notify(check->params->arg, &notice);
 }
 
-/* Call for each of the N normalised NAMES that is there twice, once. */
-static struct err *warn_of_doubles(struct check *check, struct str *names, size_t n,
+/* Warn, once, of each name of which NAMES has several spellings, a fresh one among them. PATH is
+ * where they stand. */
+static struct err *warn_of_doubles(struct check *check, struct spelling *names, size_t n,
                                    unsigned warning, struct str path)
 {
-    qsort(names, n, sizeof *names, by_text);
-    for (size_t i = 1; i < n; i++) {
-        if (!str_eq(names[i - 1], names[i]) || (i > 1 && str_eq(names[i - 2], names[i])))
+    struct arena *arena = check->arena;
+    qsort(names, n, sizeof *names, by_normalized);
+    for (size_t i = 0, end; i < n; i = end) {
+        const struct str name = names[i].normalized;
+        bool fresh = false;
+        for (end = i; end < n && str_eq(names[end].normalized, name); end++)
+            fresh |= names[end].fresh;
+        if (end - i < 2 || !fresh)
             continue;
         struct str text;
         if (warning == WARNING_NAME)
-            text = arena_printf(
-                check->arena, "Duplicate representation of path '%.*s'",
-                STR(normalized(path_join(path, names[i], check->arena), check->arena)));
+            text = arena_printf(arena, "Duplicate representation of path '%.*s'",
+                                STR(normalized(path_join(path, name, arena), arena)));
         else
             text = arena_printf(
-                check->arena,
+                arena,
                 "Duplicate representation of path '%.*s' in svn:mergeinfo property of '%.*s'",
-                STR(names[i]), STR(path));
+                STR(name), STR(path));
         TRY(warn(check, warning, text));
     }
     return NULL;
@@ -76,9 +88,9 @@ static struct err *dir_check(struct check *check, struct str path)
     size_t n;
     TRY(tree_node(&node, &check->tree, path, check->arena));
     TRY(node_entries(&list, &n, &check->tree, &node, check->arena));
-    struct str *names = arena_array(check->arena, n, sizeof *names);
+    struct spelling *names = arena_array(check->arena, n, sizeof *names);
     for (size_t i = 0; i < n; i++)
-        names[i] = normalized(list[i].name, check->arena);
+        names[i] = (struct spelling){normalized(list[i].name, check->arena), .fresh = true};
     return warn_of_doubles(check, names, n, WARNING_NAME, str_skip(path, 1));
 }
 
@@ -93,42 +105,42 @@ static struct err *leave(struct check *check, struct str path)
 
 /* ---- mergeinfo ---- */
 
-static struct err *mergeinfo_get(struct str *value, bool *found, struct check *check,
-                                 const struct noderev *nr)
+/* What NR has; nothing where it has none. */
+static struct err *mergeinfo_read(struct mergeinfo *out, struct check *check,
+                                  const struct noderev *nr)
 {
     const struct props *props;
     TRY(noderev_props(&props, check->tree.fs, nr, check->arena));
-    const struct str *at = props_get(props, S("svn:mergeinfo"));
-    *found = at != NULL;
-    if (at)
-        *value = *at;
-    return NULL;
+    const struct str *value = props_get(props, S("svn:mergeinfo"));
+    *out = (struct mergeinfo){0};
+    return value ? mergeinfo_parse(out, *value, check->arena) : NULL;
 }
 
+/* Paths of the mergeinfo at PATH, and those that its predecessor's names: one that is new must not
+ * be another spelling of any of them. */
 static struct err *mergeinfo_check(struct check *check, struct str path)
 {
     struct node node;
-    struct str value, old, line;
-    bool found, had = false;
-    size_t pos = 0, n = 0;
+    struct mergeinfo now, before = {0};
     TRY(tree_node(&node, &check->tree, path, check->arena));
-    TRY(mergeinfo_get(&value, &found, check, node.noderev));
-    if (found && node.noderev->has_pred) {
+    TRY(mergeinfo_read(&now, check, node.noderev));
+    if (now.n && node.noderev->has_pred) {
         const struct noderev *pred;
         TRY(noderev_get(&pred, check->tree.fs, &node.noderev->pred, check->arena));
-        TRY(mergeinfo_get(&old, &had, check, pred));
+        TRY(mergeinfo_read(&before, check, pred));
     }
-    if (!found || (had && str_eq(old, value)))
-        return NULL;
-    /* A last line without its end counts too. */
-    value = arena_printf(check->arena, "%.*s\n", STR(value));
-    struct str *paths = arena_array(check->arena, value.n, sizeof *paths);
-    while (str_line(&line, value, &pos)) {
-        const size_t colon = str_rfind(line, ':');
-        if (colon != SIZE_MAX)
-            paths[n++] = normalized(str_make(line.p, colon), check->arena);
+    struct spelling *names = arena_array(check->arena, now.n + before.n, sizeof *names);
+    size_t n = 0;
+    for (size_t i = 0; i < before.n; i++)
+        names[n++] = (struct spelling){normalized(before.list[i].path, check->arena), false};
+    for (size_t i = 0, old = 0; i < now.n; i++) {
+        const struct str source = now.list[i].path;
+        while (old < before.n && str_cmp(before.list[old].path, source) < 0)
+            old++;
+        if (old == before.n || !str_eq(before.list[old].path, source))
+            names[n++] = (struct spelling){normalized(source, check->arena), true};
     }
-    return warn_of_doubles(check, paths, n, WARNING_MERGEINFO, str_skip(path, 1));
+    return warn_of_doubles(check, names, n, WARNING_MERGEINFO, str_skip(path, 1));
 }
 
 /* ---- revisions ---- */

@@ -6,7 +6,8 @@
 #include "repo/verify.h"
 
 /* Tell, as VERIFY_WARNING, of directories to which revision REV adds an entry and that have two
- * with one normalised name, and of such paths in mergeinfo that it changes. */
+ * with one normalised name, and of such paths in mergeinfo that it changes: one that it adds and
+ * one that is, or was before, there too. Errors: E_MERGEINFO_PARSE_ERROR, of such mergeinfo. */
 struct err *verify_names(struct fsfs *fs, revnum rev, const struct verify_params *params);
 
 #endif

@@ -124,7 +124,7 @@ def verify_same(wanted, got, single):
 
 
 def is_stricter(entries, revision, wanted):
-    """What stock's verify takes for well, and varve does not: no changes where nodes are new, copies of revisions to
+    """What stock's verify takes for well, and varve does not: no changes where nodes have changed, copies of revisions to
     come, paths without their leading slash."""
     sources = [int(entry.source.split()[0]) for entry in entries if entry.source]
     return not wanted[0] and (not entries or max(sources, default=0) >= revision or any(entry.path[:1] != b"/" for entry in entries))
