@@ -73,35 +73,69 @@ const char *format_compatible_version(int format)
     return versions[format];
 }
 
-/* MAJOR.MINOR[.PATCH[-TAG]]. *TAGGED: the tag is not empty. */
-static bool parse_version(uint64_t part[3], bool *tagged, struct str version)
+/* The whole of WORD, as strtol reads it. */
+static struct err *version_number(int64_t *out, struct str word)
 {
-    part[2] = 0;
-    *tagged = false;
-    for (int i = 0; i < 3; i++) {
-        size_t dot = i < 2 ? str_find(version, '.') : SIZE_MAX;
-        struct str word = dot == SIZE_MAX ? version : str_make(version.p, dot);
-        const size_t dash = i == 2 ? str_find(word, '-') : SIZE_MAX;
-        if (dash != SIZE_MAX) {
-            *tagged = dash + 1 < word.n;
-            word.n = dash;
-        }
-        if (!num_u64(&part[i], word))
+    struct str digits = word;
+    size_t n = 0;
+    while (digits.n && char_is_space(digits.p[0]))
+        digits = str_skip(digits, 1);
+    if (digits.n && (digits.p[0] == '+' || digits.p[0] == '-'))
+        digits = str_skip(digits, 1);
+    while (n < digits.n && digits.p[n] >= '0' && digits.p[n] <= '9')
+        n++;
+    if (n == 0 || n < digits.n)
+        return err_make(E_INCORRECT_PARAMS, "Could not convert '%.*s' into a number", STR(word));
+    *out = num_leading(word);
+    if (*out < INT32_MIN || *out > INT32_MAX)
+        return err_make(E_INCORRECT_PARAMS, "Number '%.*s' is out of range '[%d, %d]'", STR(word),
+                        INT32_MIN, INT32_MAX);
+    return NULL;
+}
+
+/* Two or three words between dots; more dots than needed do no harm. */
+static bool version_split(struct str word[3], size_t *n, struct str version)
+{
+    for (*n = 0; version.n;) {
+        const size_t dot = str_find(version, '.');
+        const struct str next = str_make(version.p, dot < version.n ? dot : version.n);
+        version = str_skip(version, next.n + 1);
+        if (next.n && *n == 3)
             return false;
-        if (dot == SIZE_MAX)
-            return i >= 1;
-        version = str_skip(version, dot + 1);
+        if (next.n)
+            word[(*n)++] = next;
     }
-    return false;
+    return *n >= 2;
+}
+
+/* MAJOR.MINOR[.PATCH[-TAG]]. *TAGGED: the tag is not empty. */
+static struct err *parse_version(int64_t part[3], bool *tagged, const char *version)
+{
+    struct str word[3];
+    size_t n;
+    struct err *err = NULL;
+    bool good = version_split(word, &n, str_of(version));
+    const size_t dash = good && n == 3 ? str_find(word[2], '-') : SIZE_MAX;
+    *tagged = dash != SIZE_MAX && dash + 1 < word[2].n;
+    if (dash != SIZE_MAX)
+        word[2].n = dash;
+    memset(part, 0, 3 * sizeof *part);
+    for (size_t i = 0; good && i < n; i++) {
+        err = version_number(&part[i], word[i]);
+        good = !err && part[i] >= 0;
+    }
+    if (good)
+        return NULL;
+    const char *text = "Failed to parse version number string '%s'";
+    return err ? err_wrap(err, E_MALFORMED_VERSION_STRING, text, version)
+               : err_make(E_MALFORMED_VERSION_STRING, text, version);
 }
 
 struct err *format_for_version(int *format, const char *version)
 {
-    uint64_t part[3];
+    int64_t part[3];
     bool tagged;
-    if (!parse_version(part, &tagged, str_of(version)))
-        return err_make(E_MALFORMED_VERSION_STRING, "Failed to parse version number string '%s'",
-                        version);
+    TRY(parse_version(part, &tagged, version));
     /* 1.8.0-rc1 comes before 1.8.0. svnadmin does not look at the tags of what came after 1.8. */
     if (tagged && part[0] == 1 && part[1] > 0 && part[1] <= 8 && part[2] == 0)
         part[1]--;
@@ -117,7 +151,7 @@ struct err *format_for_version(int *format, const char *version)
             "Cannot guarantee compatibility beyond the current running version (1.%d.%d)",
             NEWEST_MINOR, NEWEST_PATCH);
     for (size_t i = 0; i < sizeof releases / sizeof *releases; i++) {
-        if (part[1] >= (uint64_t)releases[i].minor) {
+        if (part[1] >= releases[i].minor) {
             *format = releases[i].format;
             return NULL;
         }

@@ -41,10 +41,14 @@ alike create --compatible-version x n2
 alike create --compatible-version 1.99 n9
 alike create --compatible-version 1.99.0-dev n9
 alike create --compatible-version 1.1.0-dev n9
-for version in 1.4.0-dev 1.5.1-dev 1.6.0- 1.8.0-rc1 1.8.1-rc1 1.9.0-rc1 1.10.0-dev; do
+for version in "1.8 " 1 1. . "" 1.8.3.4 1.8.x 1.8-dev 1.-8 -1.8 1.8.-1 1.8.0x 1.8.1-x.y 1.8.99999999999 1.4294967304; do
+    alike create --compatible-version "$version" n9
+done
+for version in 1.4.0-dev 1.5.1-dev 1.6.0- 1.8.0-rc1 1.8.1-rc1 1.9.0-rc1 1.10.0-dev \
+    1.10. " 1.8" "1. 8" 1.+8 +1.8 1.8. 1.08 1..8 .1.8..1. "1.8.+1" $'\t1.8' 1.8.0-x.; do
     for tool in stock varve; do
         command=svnadmin; [ $tool = stock ] || command=$T/names/svnadmin
-        "$command" create --compatible-version $version "$T/$tool.version" >"$T/$tool.said" 2>&1
+        "$command" create --compatible-version "$version" "$T/$tool.version" >"$T/$tool.said" 2>&1
         cat "$T/$tool.version/db/format" >>"$T/$tool.said" 2>/dev/null
         rm -rf "$T/$tool.version"
     done
