@@ -15,6 +15,8 @@ struct account {
     atomic_size_t
         granted;         /* it may use so much before it asks the total: the free share and steps */
     atomic_bool refused; /* the last step went beyond the total */
+    atomic_size_t pinned;    /* bytes of objects: one that is held twice counts twice */
+    atomic_bool pin_refused; /* one of them went beyond the total */
     struct account_terms terms;
 };
 
@@ -46,8 +48,55 @@ struct account *account_new(const struct account_terms *terms)
     return account;
 }
 
+/* What this thread has pinned more than let go, and has not said yet: objects come and go all the
+ * time, and the total is everybody's. */
+static _Thread_local ptrdiff_t pins_unsaid;
+
+static void say_pins(void)
+{
+    atomic_fetch_add(&total_taken, (size_t)pins_unsaid); /* modulo 2^n, as unsigned numbers go */
+    pins_unsaid = 0;
+}
+
+static void count_pins(ptrdiff_t bytes)
+{
+    pins_unsaid += bytes;
+    if (pins_unsaid >= STEP || pins_unsaid <= -STEP)
+        say_pins();
+}
+
+void account_pin(struct account *account, struct shared *object)
+{
+    if (!account)
+        return;
+    size_t bytes = object->bytes;
+    size_t pinned =
+        atomic_fetch_add_explicit(&account->pinned, bytes, memory_order_relaxed) + bytes;
+    if (atomic_fetch_add_explicit(&object->pins, 1, memory_order_relaxed))
+        return;
+    count_pins((ptrdiff_t)bytes);
+    if (pinned > account->terms.free && total_limit &&
+        atomic_load_explicit(&total_taken, memory_order_relaxed) > total_limit)
+        atomic_store_explicit(&account->pin_refused, true, memory_order_relaxed);
+}
+
+void account_unpin(struct account *account, struct shared *object)
+{
+    if (!account)
+        return;
+    size_t bytes = object->bytes;
+    size_t pinned =
+        atomic_fetch_sub_explicit(&account->pinned, bytes, memory_order_relaxed) - bytes;
+    if (pinned <= account->terms.free &&
+        atomic_load_explicit(&account->pin_refused, memory_order_relaxed))
+        atomic_store_explicit(&account->pin_refused, false, memory_order_relaxed);
+    if (atomic_fetch_sub_explicit(&object->pins, 1, memory_order_relaxed) == 1)
+        count_pins(-(ptrdiff_t)bytes);
+}
+
 void account_close(struct account *account)
 {
+    say_pins();
     account_credit(account, OWNER);
 }
 
@@ -116,6 +165,27 @@ void account_credit(struct account *account, size_t n)
     free(account);
 }
 
+void *account_grow(struct account *account, void *array, size_t *cap, size_t size)
+{
+    size_t more = *cap ? *cap : 16;
+    *cap += more;
+    account_charge(account, more * size);
+    return mem_realloc(array, *cap * size);
+}
+
+void account_release(struct account *account, void *array, size_t cap, size_t size)
+{
+    account_credit(account, cap * size);
+    free(array);
+}
+
+static struct err *refusal(int code, const char *text)
+{
+    struct err *err = err_make(code, "%s", text);
+    err->is_limit = true;
+    return err;
+}
+
 struct err *account_check_more(const struct account *account, size_t extra)
 {
     if (!account)
@@ -123,19 +193,21 @@ struct err *account_check_more(const struct account *account, size_t extra)
     const struct account_terms *terms = &account->terms;
     size_t used = atomic_load_explicit(&account->used, memory_order_relaxed) - OWNER;
     if (terms->limit && (used > terms->limit || extra > terms->limit - used))
-        return err_make(terms->code, "%s", terms->text);
+        return refusal(terms->code, terms->text);
     size_t granted = atomic_load_explicit(&account->granted, memory_order_relaxed);
-    bool refused = atomic_load_explicit(&account->refused, memory_order_relaxed);
+    bool refused = atomic_load_explicit(&account->refused, memory_order_relaxed) ||
+                   atomic_load_explicit(&account->pin_refused, memory_order_relaxed);
     size_t wanted = extra > granted || used + OWNER > granted - extra ? extra : 0;
     if (total_limit && !refused && wanted) {
         size_t taken = atomic_load_explicit(&total_taken, memory_order_relaxed);
         refused = taken > total_limit || wanted > total_limit - taken;
     }
-    return refused ? err_make(total_code, "%s", total_text) : NULL;
+    return refused ? refusal(total_code, total_text) : NULL;
 }
 
 bool account_is_in_the_way(const struct account *account)
 {
-    return account && total_limit && atomic_load(&account->granted) > free_share(account) &&
-           atomic_load(&total_taken) > total_limit / 2;
+    return account && total_limit && atomic_load(&total_taken) > total_limit / 2 &&
+           (atomic_load(&account->granted) > free_share(account) ||
+            atomic_load(&account->pinned) > account->terms.free);
 }

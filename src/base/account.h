@@ -17,11 +17,15 @@
  * taken between two checks has a bound.
  *
  * All accounts of the process share one total. An account takes from it in steps, and only what is
- * above its free share, so that small requests are served whoever fills the total. */
+ * above its free share, so that small requests are served whoever fills the total.
+ *
+ * Shared objects (shared.h) that an account holds cannot be freed by the cache. They count in the
+ * total too, each once, however many hold it. */
 #ifndef VARVE_BASE_ACCOUNT_H
 #define VARVE_BASE_ACCOUNT_H
 
 #include "base/err.h"
+#include "base/shared.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -43,7 +47,7 @@ void account_set_terms(struct account *account, const struct account_terms *term
 /* What all accounts may take above their free shares; LIMIT 0: any amount. For the process, before
  * the first account. */
 void account_set_total(size_t limit, int code, const char *text);
-size_t account_total(void);
+size_t account_total(void); /* of objects, what this thread and those that have ended hold */
 
 /* The thread's account: NULL where nobody counts. */
 extern _Thread_local struct account *account_current;
@@ -58,6 +62,16 @@ static inline struct account *account_enter(struct account *account)
 /* N bytes were taken, or given back: by any thread. ACCOUNT may be NULL. */
 void account_charge(struct account *account, size_t n);
 void account_credit(struct account *account, size_t n);
+
+/* ARRAY on the heap, of *CAP elements of SIZE bytes, with room for twice as many (16 to begin
+ * with), charged to ACCOUNT; and its end. */
+void *account_grow(struct account *account, void *array, size_t *cap, size_t size);
+void account_release(struct account *account, void *array, size_t cap, size_t size);
+
+/* ACCOUNT (NULL is fine) holds OBJECT, or no longer does. As with memory, the next check fails if
+ * it was too much. */
+void account_pin(struct account *account, struct shared *object);
+void account_unpin(struct account *account, struct shared *object);
 
 /* Would ACCOUNT (NULL is fine) with EXTRA more bytes have too much? */
 struct err *account_check_more(const struct account *account, size_t extra);

@@ -14,6 +14,9 @@ enum {
     ALIGN = 16,
     FIRST_CHUNK = 4 * 1024,     /* one page: most requests are small */
     LARGEST_CHUNK = 256 * 1024, /* growth stops here, so that at most this much lies idle */
+    PIN_FROM = 1024, /* bytes of an object that the account hears of by itself; of smaller ... */
+    SMALL_STEP =
+        16 * 1024, /* ... ones, which are many, after so many bytes, however often the same */
 };
 
 /* The bytes of a chunk follow its header:  [struct chunk, padded][used ......|free ....] */
@@ -28,7 +31,7 @@ enum { HEADER = (sizeof(struct chunk) + ALIGN - 1) / ALIGN * ALIGN };
 /* What must be called or released at the end; lives in the arena itself, newest first. */
 struct keep {
     struct keep *older;
-    void (*fn)(void *arg);
+    void (*fn)(void *arg); /* NULL: ARG is a shared object */
     void *arg;
 };
 
@@ -41,6 +44,8 @@ struct arena {
     struct chunk *
         spare; /* the largest chunk that a rewind gave back: loops do not go to malloc each round */
     struct account *account; /* NULL: nobody counts */
+    ptrdiff_t small_left;    /* bytes of small objects that may be kept before more is charged */
+    size_t small_charged;
     alignas(ALIGN) struct chunk first;
 };
 
@@ -59,7 +64,7 @@ static void chunk_enter(struct arena *arena, struct chunk *chunk, size_t used)
 struct arena *arena_new(void)
 {
     struct arena *arena = mem_alloc(FIRST_CHUNK);
-    *arena = (struct arena){.account = account_current};
+    *arena = (struct arena){.account = account_current, .small_left = SMALL_STEP};
     account_charge(arena->account, FIRST_CHUNK);
     size_t start = offsetof(struct arena, first) + HEADER;
     arena->first.cap = FIRST_CHUNK - start;
@@ -72,12 +77,53 @@ static size_t used_here(const struct arena *arena)
     return (size_t)(arena->next - chunk_bytes(arena->chunk));
 }
 
+static void small_charge(struct arena *arena)
+{
+    account_charge(arena->account, SMALL_STEP);
+    arena->small_charged += SMALL_STEP;
+    arena->small_left += SMALL_STEP;
+}
+
+static void small_credit(struct arena *arena)
+{
+    account_credit(arena->account, SMALL_STEP);
+    arena->small_charged -= SMALL_STEP;
+    arena->small_left -= SMALL_STEP;
+}
+
+static inline void pin(struct arena *arena, struct shared *object)
+{
+    size_t bytes = object->bytes;
+    if (!arena->account)
+        return;
+    if (bytes >= PIN_FROM)
+        account_pin(arena->account, object);
+    else if ((arena->small_left -= (ptrdiff_t)bytes) < 0)
+        small_charge(arena);
+}
+
+static inline void unpin(struct arena *arena, struct shared *object)
+{
+    size_t bytes = object->bytes;
+    if (!arena->account)
+        return;
+    if (bytes >= PIN_FROM)
+        account_unpin(arena->account, object);
+    else if ((arena->small_left += (ptrdiff_t)bytes) > 2 * SMALL_STEP)
+        small_credit(arena);
+}
+
 static void keeps_release(struct arena *arena, struct keep *until)
 {
     while (arena->keeps != until) {
         struct keep *keep = arena->keeps;
         arena->keeps = keep->older;
-        keep->fn(keep->arg);
+        if (!keep->fn) { /* an object */
+            unpin(arena, keep->arg);
+            shared_unref(keep->arg);
+        } else {
+            keep->fn(keep->arg);
+        }
     }
 }
 
@@ -111,7 +157,7 @@ void arena_free(struct arena *arena)
     while (arena->chunk != &arena->first)
         chunk_drop(arena);
     chunk_free(arena, arena->spare);
-    account_credit(arena->account, FIRST_CHUNK);
+    account_credit(arena->account, FIRST_CHUNK + arena->small_charged);
     free(arena);
 }
 
@@ -206,7 +252,8 @@ void arena_on_free(struct arena *arena, void (*fn)(void *arg), void *arg)
 
 void *arena_keep(struct arena *arena, struct shared *object)
 {
-    arena_on_free(arena, shared_unref, object);
+    pin(arena, object);
+    arena_on_free(arena, NULL, object);
     return object;
 }
 

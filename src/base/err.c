@@ -11,6 +11,7 @@ static struct err *err_new(int code, struct err *cause, const char *fmt, va_list
     struct err *err = mem_alloc(sizeof *err);
     err->code = code;
     err->cause = cause;
+    err->is_limit = cause && cause->is_limit;
     if (vasprintf(&err->text, fmt, args) < 0)
         err->text = mem_strdup(fmt);
     return err;
@@ -90,7 +91,7 @@ _Bool err_has(const struct err *err, int code)
 _Bool err_is_system(const struct err *err)
 {
     enum { SYSTEM_CODES_END = 120000 };
-    return err->code < SYSTEM_CODES_END;
+    return err->code < SYSTEM_CODES_END || err->is_limit;
 }
 
 struct err *err_blame(struct err *cause, int code, const char *fmt, ...)

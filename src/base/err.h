@@ -19,6 +19,7 @@ struct err {
     int code;          /* E_* of errcode.h, or an errno value */
     char *text;        /* may be empty: the reader then knows a default for the code */
     struct err *cause; /* or NULL */
+    _Bool is_limit;    /* it, or what caused it, is a bound on the memory that we take */
 };
 
 /* A new error. */
@@ -43,7 +44,8 @@ void err_free(struct err *err);
 /* True if ERR or one of its causes has CODE. */
 _Bool err_has(const struct err *err, int code);
 
-/* True where ERR is a failure of the machine: its code is an errno value. */
+/* True where ERR is a failure of the machine: its code is an errno value, or we were about to take
+ * more of it than we may. */
 _Bool err_is_system(const struct err *err);
 
 /* err_wrap for a text that calls damaged what was read. A failure of the machine passes as it is:

@@ -8,6 +8,7 @@
 void shared_init(struct shared *self, size_t bytes, void (*destroy)(struct shared *))
 {
     atomic_init(&self->refs, 1);
+    atomic_init(&self->pins, 0);
     self->destroy = destroy;
     self->bytes = bytes;
 }

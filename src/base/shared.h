@@ -13,6 +13,7 @@ struct shared {
     atomic_uint refs;
     void (*destroy)(struct shared *self); /* frees SELF */
     size_t bytes;                         /* what it costs in memory, for the cache */
+    atomic_uint pins;                     /* of the references those of accounts (account.h) */
 };
 
 /* One reference, for the caller. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/stream.h"
+#include "base/account.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,6 +53,7 @@ struct str_reader {
     struct reader reader;
     struct str left;
     struct blob *blob;
+    struct account *account; /* which holds it */
 };
 
 static struct err *str_read(struct reader *self, void *to, size_t n, size_t *got)
@@ -67,6 +69,8 @@ static struct err *str_read(struct reader *self, void *to, size_t n, size_t *got
 static void str_reader_close(struct reader *self)
 {
     struct str_reader *r = (struct str_reader *)self;
+    if (r->blob)
+        account_unpin(r->account, &r->blob->shared);
     shared_unref(r->blob);
     free(r);
 }
@@ -74,14 +78,16 @@ static void str_reader_close(struct reader *self)
 struct reader *reader_of_str(struct str s)
 {
     struct str_reader *r = mem_alloc(sizeof *r);
-    *r = (struct str_reader){{str_read, str_reader_close}, s, NULL};
+    *r = (struct str_reader){{str_read, str_reader_close}, s, NULL, NULL};
     return &r->reader;
 }
 
 struct reader *reader_of_blob(struct blob *blob)
 {
     struct str_reader *r = mem_alloc(sizeof *r);
-    *r = (struct str_reader){{str_read, str_reader_close}, blob_str(blob), shared_ref(blob)};
+    *r = (struct str_reader){
+        {str_read, str_reader_close}, blob_str(blob), shared_ref(blob), account_current};
+    account_pin(r->account, &blob->shared);
     return &r->reader;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/commit_write.h"
+#include "base/account.h"
 #include "fsfs/base.h"
 #include "fsfs/changes.h"
 #include <stdlib.h>
@@ -31,10 +32,8 @@ struct stored_props {
 
 static void item_add(struct write *w, const struct p2l_entry *entry)
 {
-    if (w->item_count == w->item_cap) {
-        w->item_cap = w->item_cap ? 2 * w->item_cap : 64;
-        w->items = mem_realloc(w->items, w->item_cap * sizeof *w->items);
-    }
+    if (w->item_count == w->item_cap)
+        w->items = account_grow(w->txn->account, w->items, &w->item_cap, sizeof *w->items);
     w->items[w->item_count++] = *entry;
 }
 
@@ -56,20 +55,17 @@ static void item_end(struct write *w, size_t at, int type, uint64_t item)
 static void fresh_add(struct write *w, uint32_t kind, uint64_t item, struct shared *object)
 {
     struct written *out = w->result;
-    if (out->fresh_count == out->fresh_cap) {
-        out->fresh_cap = out->fresh_cap ? 2 * out->fresh_cap : 16;
-        out->fresh = mem_realloc(out->fresh, out->fresh_cap * sizeof *out->fresh);
-    }
+    if (out->fresh_count == out->fresh_cap)
+        out->fresh = account_grow(out->account, out->fresh, &out->fresh_cap, sizeof *out->fresh);
+    account_charge(out->account, object->bytes);
     out->fresh[out->fresh_count++] = (struct fresh){kind, item, object};
 }
 
 static void chain_add(struct write *w, const struct rep *rep, const struct rep *base)
 {
     struct written *out = w->result;
-    if (out->chain_count == out->chain_cap) {
-        out->chain_cap = out->chain_cap ? 2 * out->chain_cap : 16;
-        out->chains = mem_realloc(out->chains, out->chain_cap * sizeof *out->chains);
-    }
+    if (out->chain_count == out->chain_cap)
+        out->chains = account_grow(out->account, out->chains, &out->chain_cap, sizeof *out->chains);
     struct fresh_chain *chain = &out->chains[out->chain_count++];
     *chain = (struct fresh_chain){.rep = *rep, .has_base = base != NULL};
     if (base)
@@ -82,10 +78,8 @@ static void row_add(struct write *w, const struct rep *rep)
     struct written *out = w->result;
     if (!w->fs->config.rep_sharing || rep->rev != w->rev)
         return;
-    if (out->row_count == out->row_cap) {
-        out->row_cap = out->row_cap ? 2 * out->row_cap : 16;
-        out->rows = mem_realloc(out->rows, out->row_cap * sizeof *out->rows);
-    }
+    if (out->row_count == out->row_cap)
+        out->rows = account_grow(out->account, out->rows, &out->row_cap, sizeof *out->rows);
     struct repcache_row *row = &out->rows[out->row_count++];
     *row = (struct repcache_row){
         .rev = rep->rev, .item = rep->item, .size = rep->size, .expanded = rep->expanded};
@@ -299,8 +293,10 @@ static struct err *write_tree(struct write *w)
     struct txn_walk walk;
     struct txn_node *node;
     txn_walk_begin(&walk, w->txn, w->arena);
-    while ((node = txn_walk_next(&walk)))
+    while ((node = txn_walk_next(&walk))) {
+        TRY(account_check());
         TRY(write_node(w, node, node == w->txn->root));
+    }
     return NULL;
 }
 
@@ -361,7 +357,7 @@ static struct err *write_all(struct write *w)
 
 struct err *commit_write(struct written *out, struct txn *txn, revnum rev, struct head *head)
 {
-    *out = (struct written){.arena = arena_new()};
+    *out = (struct written){.account = txn->account, .arena = arena_new()};
     struct write w = {
         .txn = txn,
         .fs = txn->fs,
@@ -375,7 +371,7 @@ struct err *commit_write(struct written *out, struct txn *txn, revnum rev, struc
     struct err *err = write_all(&w);
     map_free(w.props, NULL);
     buf_free(&w.out);
-    free(w.items);
+    account_release(txn->account, w.items, w.item_cap, sizeof *w.items);
     head->youngest = rev;
     if (txn->fs->format < 3) {
         head->next_node_id += txn->next_node;
@@ -399,11 +395,14 @@ void written_to_cache(const struct written *written, struct fsfs *fs, revnum rev
 
 void written_free(struct written *written)
 {
-    for (size_t i = 0; i < written->fresh_count; i++)
+    struct account *account = written->account;
+    for (size_t i = 0; i < written->fresh_count; i++) {
+        account_credit(account, written->fresh[i].object->bytes);
         shared_unref(written->fresh[i].object);
-    free(written->fresh);
-    free(written->chains);
-    free(written->rows);
+    }
+    account_release(account, written->fresh, written->fresh_cap, sizeof *written->fresh);
+    account_release(account, written->chains, written->chain_cap, sizeof *written->chains);
+    account_release(account, written->rows, written->row_cap, sizeof *written->rows);
     arena_free(written->arena);
     *written = (struct written){0};
 }

@@ -26,6 +26,7 @@ struct fresh_chain {
 };
 
 struct written {
+    struct account *account; /* of the transaction, for all of this */
     struct arena *arena;
     struct repcache_row *rows; /* new representations, to be offered */
     size_t row_count, row_cap;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/rep.h"
+#include "base/account.h"
 #include "base/num.h"
 #include "delta/svndiff.h"
 #include "fsfs/rep_int.h"
@@ -411,6 +412,18 @@ static struct err *text_make(struct blob **out, struct fsfs *fs, const struct re
     return err;
 }
 
+/* While it is made, and nobody can hold it yet, it is the thread's account that answers for it. */
+static struct err *text_make_charged(struct blob **out, struct fsfs *fs, const struct rep *rep)
+{
+    struct account *account = account_current;
+    account_charge(account, rep->expanded);
+    struct err *err = account_check();
+    if (!err)
+        err = rep_is_whole(rep) ? text_make(out, fs, rep) : text_from_stream(out, fs, rep);
+    account_credit(account, rep->expanded);
+    return err;
+}
+
 struct err *rep_text_noting(const struct blob **out, bool *fresh, struct fsfs *fs,
                             const struct rep *rep, uint64_t limit, struct arena *arena)
 {
@@ -427,12 +440,10 @@ struct err *rep_text_noting(const struct blob **out, bool *fresh, struct fsfs *f
             (long long)rep->rev, (unsigned long long)rep->item, (unsigned long long)rep->expanded);
     *fresh = true;
     struct blob *text = NULL;
+    TRY(text_make_charged(&text, fs, rep));
     if (rep_is_whole(rep)) {
-        TRY(text_make(&text, fs, rep));
         cache_put(key, &text->shared);
         cache_remove(fsfs_cache_key(fs, CACHE_BASE, (uint64_t)rep->rev, rep->item));
-    } else {
-        TRY(text_from_stream(&text, fs, rep));
     }
     *out = arena_keep(arena, &text->shared);
     return NULL;

@@ -9,6 +9,7 @@
  * Jobs of some size run on worker threads while the next text arrives; small ones at once. One text
  * may stream into the revision's draft at a time (txn->owner); what ends meanwhile goes to drafts
  * aside and is moved behind it. */
+#include "base/account.h"
 #include "base/thread.h"
 #include "fsfs/base.h"
 #include "fsfs/txn_int.h"
@@ -61,6 +62,7 @@ struct txn_text {
     /* where it comes as a delta */
     struct svndiff_decoder *decoder;
     struct reader *source; /* the present text */
+    size_t source_bytes;   /* that it holds, charged */
     uint64_t source_at;    /* what SOURCE gives next */
     struct buf view;       /* the last bytes that SOURCE gave: those before source_at */
     struct buf target;
@@ -213,10 +215,8 @@ static struct err *check_result(struct text_job *job, const struct rep *rep)
     return NULL;
 }
 
-/* The part that needs no order: any thread. */
-static struct err *job_run(void *arg)
+static struct err *job_work(struct text_job *job)
 {
-    struct text_job *job = arg;
     struct fsfs *fs = job->txn->fs;
     struct content *content = job->content;
     struct str text = buf_view(&job->text);
@@ -238,6 +238,16 @@ static struct err *job_run(void *arg)
                        content->has_base ? &content->base : NULL, text));
     content->rep = rep;
     return NULL;
+}
+
+/* The part that needs no order: any thread. */
+static struct err *job_run(void *arg)
+{
+    struct text_job *job = arg;
+    struct account *before = account_enter(job->txn->account);
+    struct err *err = job_work(job);
+    account_enter(before);
+    return err;
 }
 
 static void job_free(struct text_job *job)
@@ -663,6 +673,7 @@ static void text_free(struct txn_text *text)
     buf_free(&text->target);
     svndiff_decoder_free(text->decoder);
     reader_close(text->source);
+    account_credit(text->txn->account, text->source_bytes);
     free(text);
 }
 
@@ -734,6 +745,9 @@ struct err *txn_delta_begin(struct txn_text **out, struct txn *txn, struct str p
         txn_text_abandon(text);
         return err;
     }
+    if (text->node->nr.has_text && rep_is_whole(&text->node->nr.text))
+        text->source_bytes = text->node->nr.text.expanded;
+    account_charge(txn->account, text->source_bytes);
     text->decoder = svndiff_decoder_new();
     *out = text;
     return NULL;

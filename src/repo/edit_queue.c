@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repo/edit_queue.h"
 
-#include "base/buf.h"
-#include <stdlib.h>
+#include "base/account.h"
 
 struct edit_queue_item {
     struct edit_event event;
@@ -12,10 +11,10 @@ struct edit_queue_item {
 
 static struct edit_queue_item *add(struct edit_queue *q)
 {
-    if (q->n == q->cap) {
-        q->cap = q->cap ? 2 * q->cap : 16;
-        q->items = mem_realloc(q->items, q->cap * sizeof *q->items);
-    }
+    if (!q->items)
+        q->account = account_current;
+    if (q->n == q->cap)
+        q->items = account_grow(q->account, q->items, &q->cap, sizeof *q->items);
     return &q->items[q->n++];
 }
 
@@ -57,7 +56,7 @@ void edit_queue_free(struct edit_queue *q)
 {
     for (size_t i = q->at; i < q->n; i++)
         text_delta_close(q->items[i].delta);
-    free(q->items);
+    account_release(q->account, q->items, q->cap, sizeof *q->items);
 }
 
 struct str edit_empty_delta(int svndiff_version)

@@ -11,6 +11,7 @@
 
 struct edit_queue {
     struct edit_queue_item *items;
+    struct account *account; /* of ITEMS */
     size_t n, at, cap;
 };
 

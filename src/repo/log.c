@@ -472,7 +472,7 @@ struct spans {
     size_t n, cap;
 };
 
-static void spans_add(struct spans *spans, revnum start, revnum end)
+static void spans_add(struct spans *spans, revnum start, revnum end, struct arena *arena)
 {
     size_t i = 0;
     while (i < spans->n && spans->list[i].end < start)
@@ -485,19 +485,15 @@ static void spans_add(struct spans *spans, revnum start, revnum end)
             end = spans->list[k].end;
     }
     if (spans->n + 1 > spans->cap) {
+        const struct merge_range *before = spans->list;
         spans->cap = spans->cap ? 2 * spans->cap : 4;
-        spans->list = mem_realloc(spans->list, spans->cap * sizeof *spans->list);
+        spans->list = arena_array(arena, spans->cap, sizeof *spans->list);
+        if (spans->n)
+            memcpy(spans->list, before, spans->n * sizeof *spans->list);
     }
     memmove(&spans->list[i + 1], &spans->list[k], (spans->n - k) * sizeof *spans->list);
     spans->n = spans->n - (k - i) + 1;
     spans->list[i] = (struct merge_range){start, end, true};
-}
-
-static void spans_free(void *value)
-{
-    struct spans *spans = value;
-    free(spans->list);
-    free(spans);
 }
 
 /* The span that holds all of [START, END), or, where PARTLY, reaches over one of its ends. */
@@ -541,10 +537,10 @@ static void range_remember(struct log_cursor *c, const struct merged_range *rang
     for (size_t i = 0; i < range->path_count; i++) {
         struct spans *spans = map_get(c->searched, range->paths[i]);
         if (!spans) {
-            spans = mem_zalloc(sizeof *spans);
+            spans = ARENA_NEW(c->arena, struct spans);
             map_put(c->searched, range->paths[i], spans);
         }
-        spans_add(spans, range->start, range->end + 1);
+        spans_add(spans, range->start, range->end + 1, c->arena);
     }
 }
 
@@ -746,7 +742,7 @@ void log_cursor_close(struct log_cursor *c)
     while (c->frame)
         frame_pop(c);
     if (c->searched)
-        map_free(c->searched, spans_free);
+        map_free(c->searched, NULL);
     arena_free(c->step);
     arena_free(c->arena);
 }

@@ -3,7 +3,10 @@
 
 usage: memory.py PORT ATTACK     ATTACK from CLIENTS clients at once; while they are at it another one asks a
                                  small question. Prints how that went, then what the attackers were told.
-       memory.py --list          the attacks, each behind what becomes of it"""
+       memory.py PORT --stalled  clients that ask for a text of their own each and take nothing, and some that stop
+                                 in the middle of what they say; then one who wants a text, too
+       memory.py --list          the attacks, each behind what becomes of it
+       memory.py --dump          a stream of revisions that are hard to serve"""
 import re
 import select
 import socket
@@ -56,6 +59,13 @@ def many_files():
         yield b"( add-file ( %s1:r 1:f ( ) ) ) ( close-file ( 1:f ( ) ) ) " % s("%0100d" % i)
 
 
+def open_deltas():
+    for i in range(64):
+        token = s("f%d" % i)
+        yield b"( open-file ( %s1:r %s( ) ) ) ( apply-textdelta ( %s( ) ) ) ( textdelta-chunk ( %s4:SVN\0 ) ) " % (
+            s("large%d" % (1 + i % 8) if i < 8 else "heap/%d" % i), token, token, token)
+
+
 def open_texts():
     for i in range(64):
         token = s("f%d" % i)
@@ -63,6 +73,26 @@ def open_texts():
             s("t%d" % i), token, token, token, s(b"SVN\0" + b"\0\0\x81\x80\0\5\x81\x80\0\x80\x81\x80\0" + b"x" * 16384))
 
 
+def every_command(path, rev=b"( 1 ) "):
+    """Each command that takes a path, by a client of its own."""
+    path = s(path)
+    url = lambda port: s(b"svn://127.0.0.1:%d/repos/" % port + path.split(b":", 1)[1][:-1])
+    report = b"( set-path ( 0: 1 false ) ) ( finish-report ( ) ) "
+    plain = [b"( check-path ( %s%s) ) ", b"( stat ( %s%s) ) ", b"( get-file ( %s%strue true ) ) ", b"( get-dir ( %s%strue true ) ) ",
+             b"( get-iprops ( %s%s) ) ", b"( list ( %s%sinfinity ( kind ) ) ) ", b"( get-mergeinfo ( ( %s) %sinherited true ) ) ",
+             b"( get-file-revs ( %s( 1 ) %sfalse ) ) ", b"( get-location-segments ( %s%s( ) ( ) ) ) ", b"( lock ( %s( 1:c ) false %s) ) "]
+    single = [b"( get-locations ( %s1 ( 1 ) ) ) ", b"( get-deleted-rev ( %s1 2 ) ) ", b"( log ( ( %s) ( ) ( ) true false 0 ) ) ",
+              b"( get-lock ( %s) ) ", b"( get-locks ( %s) ) ", b"( unlock ( %s( 1:t ) true ) ) ",
+              b"( update ( ( ) %strue ) ) " + report, b"( status ( %strue ) ) " + report, b"( get-dated-rev ( %s) ) ",
+              b"( rev-prop ( 1 %s) ) ", b"( change-rev-prop ( 1 %s1:v ) ) ", b"( lock-many ( ( ) false ( ( %s( ) ) ) ) ) ",
+              b"( unlock-many ( false ( ( %s( ) ) ) ) ) ", COMMIT + ROOT + b"( add-dir ( %s1:r 1:d ( ) ) ) ( abort-edit ( ) ) "]
+    moving = [b"( switch ( ( ) 0: true %s) ) " + report, b"( diff ( ( ) 0: true false %s) ) " + report, b"( reparent ( %s) ) "]
+    said = [lambda port, one=one: one % (path, rev) for one in plain]
+    said += [lambda port, one=one: one % path for one in single]
+    return said + [lambda port, one=one: one % url(port) for one in moving]
+
+
+DEEP = "deep" + "/d" * 19  # an answer of 15 MB, which is held until it is known to be one
 ATTACKS = {
     "a report of a path of 200,000 components": deep,
     "a report of 400,000 places": many_places,
@@ -84,14 +114,39 @@ ATTACKS = {
     "a commit of a property of 900 kB, set 300 times": commit(property_again_and_again),
     "a commit of 300,000 files": commit(many_files),
     "a commit with 64 texts open": commit(open_texts),
+    "a commit with 64 deltas to large texts open": commit(open_deltas),
+    "every command with a path of 1,000,000 components": every_command("a%/" * 999999 + "a"),
+    "every command with a path that grows threefold where it is shown": every_command("%" * 4000000),
+    "every command with 15 MB": every_command("x" * 15000000),
+    "40 folders with properties of 1 MB, and what is inherited": [
+        lambda port: b"( get-dir ( %s( ) true true ( ) true ) ) " % s(DEEP) * 3, lambda port: b"( get-iprops ( %s( 3 ) ) ) " % s(DEEP) * 3,
+        lambda port: UPDATE * 2, lambda port: b"( list ( 4:deep ( ) infinity ( kind size ) ) ) ",
+        lambda port: b"( replay ( 3 0 true ) ) " * 2, lambda port: b"( replay-range ( 1 1500 0 true ) ) "],
+    "the same, not taken": [
+        lambda port: b"( get-dir ( %s( ) true true ( ) true ) ) " % s(DEEP), lambda port: b"( get-iprops ( %s( 3 ) ) ) " % s(DEEP),
+        lambda port: UPDATE, lambda port: b"( replay ( 3 0 true ) ) ", lambda port: b"( replay-range ( 1 1500 0 true ) ) "],
+    "1,500 revisions of one file": [
+        lambda port: b"( get-file-revs ( 4:many ( 0 ) ( 1500 ) false ) ) " * 3, lambda port: b"( get-file-revs ( 4:many ( 0 ) ( 1500 ) true ) ) ",
+        lambda port: b"( log ( ( 4:many ) ( ) ( ) true false 0 true all-revprops ) ) ", lambda port: b"( log ( ( 0: ) ( ) ( ) true true 0 false all-revprops ) ) ",
+        lambda port: b"( get-location-segments ( 4:many ( ) ( ) ( ) ) ) ", lambda port: b"( log ( ( 3:dir 0: ) ( ) ( ) true false 0 true revprops ( ) ) ) "],
+    "the same, and nothing is taken": [
+        lambda port: b"( get-file-revs ( 4:many ( 0 ) ( 1500 ) false ) ) ", lambda port: b"( get-file-revs ( 4:many ( 0 ) ( 1500 ) true ) ) ",
+        lambda port: b"( log ( ( 0: ) ( ) ( ) true false 0 false all-revprops ) ) "],
+    "revision properties of 8 MB": [lambda port: b"( rev-proplist ( 4 ) ) ( rev-prop ( 4 7:svn:log ) ) " * 5] * 6,
+    "the same, left where they are": [lambda port: b"( rev-proplist ( 4 ) ) " * 5] * 6,
 }
 # What is no trouble. All else is refused: what it asks for takes more than one request may have.
 ANSWERED = {
     "log of one path 60,000 times",
     "get-mergeinfo of one path 20,000 times",
     "a commit with 64 texts open",
+    "40 folders with properties of 1 MB, and what is inherited",
+    "1,500 revisions of one file",
+    "revision properties of 8 MB",
 }
-UNTAKEN = {"an export that is not taken", "a file that is not taken"}
+UNTAKEN = {"an export that is not taken", "a file that is not taken", "the same, not taken", "the same, and nothing is taken", "the same, left where they are"}
+# Some of these commands are refused, others not. That the server is up and serves others is what counts.
+MIXED = {name for name in ATTACKS if name.startswith("every command")}
 
 
 class Attacker:
@@ -161,7 +216,8 @@ def main(port, attack):
         print("refused" if all(select.select([sock], [], [], 5)[0] for sock in socks) else "kept")
         print("\n".join(sorted({line for sock in socks if select.select([sock], [], [], 0)[0] for line in failures(sock.recv(65536))})))
         return
-    attackers = [Attacker(port, ATTACKS[attack](port), attack not in UNTAKEN) for _ in range(CLIENTS)]
+    said = ATTACKS[attack] if isinstance(ATTACKS[attack], list) else [ATTACKS[attack]] * CLIENTS
+    attackers = [Attacker(port, one(port), attack not in UNTAKEN) for one in said]
     told = set()
     answers = {small_question(port)}
     for attacker in attackers:
@@ -170,13 +226,66 @@ def main(port, attack):
     print(" ".join(sorted(answers)))
     for attacker in attackers:
         told.update(re.findall(r"--max-[a-z-]+ allows", " ".join(failures(attacker.heard))) or ["answered"])
-    print("refused" if "answered" not in told else "answered" if len(told) == 1 else "some are refused")
+    print("mixed" if attack in MIXED else "refused" if "answered" not in told else "answered" if len(told) == 1 else "some are refused")
     print("\n".join(sorted(told)))
+
+
+def text_of(port, name):
+    """What somebody is told who wants a text: it, or why not."""
+    sock = log_in(port)
+    sock.sendall(b"( get-file ( %s( ) false true ) ) " % s(name))
+    sock.shutdown(socket.SHUT_WR)
+    data = b""
+    while piece := sock.recv(1 << 20):
+        data += piece
+    return "served" if len(data) > 3000000 else " ".join(failures(data))
+
+
+def stalled(port):
+    half_said = [log_in(port) for _ in range(2)]
+    for sock in half_said:
+        sock.sendall(b"( check-path ( 5000000:" + b"x" * 3500000)
+    texts = 60
+    socks = [log_in(port) for _ in range(texts)]
+    for i, sock in enumerate(socks):
+        for k in 0, 20, 40:  # what the sockets hold is less than that
+            sock.sendall(b"( get-file ( %s( ) false true ) ) " % s("heap/%d" % ((i + k) % texts)))
+    time.sleep(1)
+    print(small_question(port))
+    until = time.monotonic() + 30
+    while (told := text_of(port, "heap/63")) != "served" and time.monotonic() < until:
+        time.sleep(0.5)
+    print(told)
+    print("\n".join(sorted({line for sock in half_said for line in failures(sock.recv(65536))})))
+
+
+def dump():
+    """r1 deep folders with large properties, r2 one with large revision properties, r3 and so on a file that changes."""
+    def properties(given):
+        return b"".join(b"K %d\n%s\nV %d\n%s\n" % (len(name), name, len(value), value) for name, value in given.items()) + b"PROPS-END\n"
+
+    def record(headers, given, text=b""):
+        block = properties(given)
+        content = b"" if not text else b"Text-content-length: %d\n" % len(text)
+        sys.stdout.buffer.write(b"%sProp-content-length: %d\n%sContent-length: %d\n\n%s%s\n" % (headers, len(block), content, len(block) + len(text), block, text))
+
+    sys.stdout.buffer.write(b"SVN-fs-dump-format-version: 2\n\n")
+    record(b"Revision-number: 1\n", {b"svn:log": b"deep"})
+    for i in range(40):
+        record(b"Node-path: %s\nNode-kind: dir\nNode-action: add\n" % ("deep" + "/d" * i).encode(), {b"p": b"%d" % i * 500000})
+    record(b"Revision-number: 2\n", {b"svn:log": b"x" * 8000000})
+    for rev in range(3, 1501):
+        record(b"Revision-number: %d\n" % rev, {b"svn:log": b"m" * 1000})
+        record(b"Node-path: many\nNode-kind: file\nNode-action: %s\n" % (b"add" if rev == 3 else b"change"), {b"q": b"%d" % rev}, b"line %d\n" % rev * 100)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--list":
         for name in [STRANGERS, *ATTACKS]:
-            print("answered" if name in ANSWERED | UNTAKEN else "refused", name)
+            print("mixed" if name in MIXED else "answered" if name in ANSWERED | UNTAKEN else "refused", name)
+    elif sys.argv[1] == "--dump":
+        dump()
+    elif sys.argv[2] == "--stalled":
+        stalled(int(sys.argv[1]))
     else:
         main(int(sys.argv[1]), sys.argv[2])

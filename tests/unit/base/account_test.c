@@ -111,6 +111,57 @@ static void bytes_that_a_buffer_hands_on_are_charged_to_nobody(void **state)
     assert_int_equal(account_total(), 0);
 }
 
+/* The cache may have let go of it long ago. */
+static void an_object_counts_once_however_many_hold_it(void **state)
+{
+    struct account *a = account_of(0, 64 * KB), *b = account_of(0, 64 * KB);
+    account_set_total(MB, TOTAL_CODE, "all");
+    struct blob *first = blob_new(700 * KB), *second = blob_new(700 * KB);
+    account_pin(a, &first->shared);
+    account_pin(b, &first->shared);
+    account_pin(b, &first->shared);
+    assert_int_equal(account_total(), first->shared.bytes);
+    assert_ok(account_check_more(a, 0));
+    assert_ok(account_check_more(b, 0));
+    account_unpin(a, &first->shared);
+    account_unpin(b, &first->shared);
+    assert_int_equal(account_total(), first->shared.bytes);
+    account_pin(a, &second->shared);
+    assert_err(account_check_more(a, 0), TOTAL_CODE, "all");
+    assert_ok(account_check_more(b, 0)); /* who was there first goes on */
+    account_unpin(a, &second->shared);
+    assert_ok(account_check_more(a, 0));
+    account_unpin(b, &first->shared);
+    account_close(a);
+    account_close(b);
+    assert_int_equal(account_total(), 0);
+    account_set_total(0, 0, NULL);
+    shared_unref(first);
+    shared_unref(second);
+}
+
+static void what_an_arena_keeps_is_held_until_it_is_rewound(void **state)
+{
+    struct account *a = account_of(MB, 0), *outer = account_enter(a);
+    struct arena *arena = arena_new();
+    account_enter(outer);
+    size_t before = account_total();
+    struct arena_mark mark = arena_mark(arena);
+    struct blob *large = arena_keep(arena, &blob_new(300 * KB)->shared);
+    assert_int_equal(account_total(), before + large->shared.bytes);
+    for (unsigned i = 0; i < 10000; i++) /* small ones are charged as the arena's own bytes are */
+        arena_keep(arena, &blob_new(100)->shared);
+    assert_err(account_check_more(a, 0), CODE, NULL);
+    arena_rewind(arena, mark);
+    assert_ok(account_check_more(a, 700 * KB));
+    arena_keep(arena, &blob_new(300 * KB)->shared);
+    for (unsigned i = 0; i < 1000; i++)
+        arena_keep(arena, &blob_new(100)->shared);
+    arena_free(arena);
+    account_close(a);
+    assert_int_equal(account_total(), 0);
+}
+
 static void without_an_account_nothing_is_counted(void **state)
 {
     struct arena *arena = arena_new();
@@ -128,6 +179,8 @@ int main(void)
         cmocka_unit_test(terms_may_change_while_it_is_in_use),
         cmocka_unit_test(arenas_buffers_and_maps_charge_the_account_that_was_current),
         cmocka_unit_test(bytes_that_a_buffer_hands_on_are_charged_to_nobody),
+        cmocka_unit_test(an_object_counts_once_however_many_hold_it),
+        cmocka_unit_test(what_an_arena_keeps_is_held_until_it_is_rewound),
         cmocka_unit_test(without_an_account_nothing_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
