@@ -105,14 +105,15 @@ static struct err *leave(struct check *check, struct str path)
 
 /* ---- mergeinfo ---- */
 
-/* What NR has; nothing where it has none. */
-static struct err *mergeinfo_read(struct mergeinfo *out, struct check *check,
+/* What NR has; nothing where it has none (FOUND). */
+static struct err *mergeinfo_read(struct mergeinfo *out, bool *found, struct check *check,
                                   const struct noderev *nr)
 {
     const struct props *props;
     TRY(noderev_props(&props, check->tree.fs, nr, check->arena));
     const struct str *value = props_get(props, S("svn:mergeinfo"));
     *out = (struct mergeinfo){0};
+    *found = value != NULL;
     return value ? mergeinfo_parse(out, *value, check->arena) : NULL;
 }
 
@@ -122,12 +123,13 @@ static struct err *mergeinfo_check(struct check *check, struct str path)
 {
     struct node node;
     struct mergeinfo now, before = {0};
+    bool found;
     TRY(tree_node(&node, &check->tree, path, check->arena));
-    TRY(mergeinfo_read(&now, check, node.noderev));
-    if (now.n && node.noderev->has_pred) {
+    TRY(mergeinfo_read(&now, &found, check, node.noderev));
+    if (found && node.noderev->has_pred) {
         const struct noderev *pred;
         TRY(noderev_get(&pred, check->tree.fs, &node.noderev->pred, check->arena));
-        TRY(mergeinfo_read(&before, check, pred));
+        TRY(mergeinfo_read(&before, &found, check, pred));
     }
     struct spelling *names = arena_array(check->arena, now.n + before.n, sizeof *names);
     size_t n = 0;
