@@ -24,6 +24,7 @@ struct revprop_view {
     struct str *names;
     size_t names_n;
     struct revprop_pack pack;
+    revnum pack_from, pack_end; /* the revisions of it that the manifest looks for there */
     struct arena *names_arena, *pack_arena;
 };
 
@@ -134,8 +135,23 @@ static struct err *view_names(struct revprop_view *view, int64_t shard)
 
 static bool view_has_pack_of(const struct revprop_view *view, revnum rev)
 {
-    return view->has_pack && rev >= view->pack.first &&
-           rev - view->pack.first < (revnum)view->pack.count;
+    return view->has_pack && rev >= view->pack_from && rev < view->pack_end;
+}
+
+/* The revisions around REV for which the manifest names the file NAME too. Of others that are in it
+ * nothing is taken: whether a revision can be read does not depend on which was read before. */
+static void view_pack_span(struct revprop_view *view, revnum rev, struct str name)
+{
+    const revnum first = shard_first(view->fs, view->names_shard);
+    const revnum names_end = first + (revnum)view->names_n;
+    const revnum end = view->pack.first + (revnum)view->pack.count;
+    revnum *from = &view->pack_from, *to = &view->pack_end;
+    for (*from = rev; *from > first && *from > view->pack.first; --*from)
+        if (!str_eq(view->names[*from - 1 - first], name))
+            break;
+    for (*to = rev + 1; *to < names_end && *to < end; ++*to)
+        if (!str_eq(view->names[*to - first], name))
+            break;
 }
 
 /* Everything in a pack that was read for one revision is soon asked for: offer it all to the cache.
@@ -144,13 +160,13 @@ static void pack_offer(struct revprop_view *view, struct record_stamp stamp)
 {
     if (!stamp.settled)
         return;
-    for (size_t i = 0; i < view->pack.count; i++) {
+    for (revnum rev = view->pack_from; rev < view->pack_end; rev++) {
         struct props *props;
-        struct err *err = props_parse(&props, view->pack.values[i]);
+        struct err *err = props_parse(&props, view->pack.values[rev - view->pack.first]);
         if (err) /* its reader will meet it */
             err_free(err);
         else
-            shared_unref(stamped_put(view->fs, view->pack.first + (revnum)i, props, stamp));
+            shared_unref(stamped_put(view->fs, rev, props, stamp));
     }
 }
 
@@ -166,8 +182,10 @@ static struct err *view_pack(bool *found, struct revprop_view *view, revnum rev,
     view->has_pack = false;
     TRY(pack_read(&view->pack, found, view->fs, shard, name, rev, view->pack_arena));
     view->has_pack = *found;
-    if (*found)
+    if (*found) {
+        view_pack_span(view, rev, name);
         pack_offer(view, stamp);
+    }
     return NULL;
 }
 
