@@ -175,22 +175,19 @@ bool path_uri_decode(struct str *out, struct str uri, struct arena *arena)
 
 struct err *path_check_controls(struct str path)
 {
-    for (size_t i = 0; i < path.n; i++) {
-        unsigned char c = (unsigned char)path.p[i];
-        if (c >= 0x20 && c != 0x7f)
-            continue;
-        AUTO_BUF(shown);
-        for (size_t k = 0; k < path.n; k++) {
-            unsigned char b = (unsigned char)path.p[k];
-            if (b < 0x20 || b == 0x7f)
-                buf_printf(&shown, "\\%03o", b);
-            else
-                buf_char(&shown, (char)b);
-        }
-        return err_make(E_FS_PATH_SYNTAX, "Invalid control character '0x%02x' in path '%.*s'", c,
-                        STR(shown));
+    size_t first = str_find_control(path, S("")), at = first;
+    if (first == SIZE_MAX)
+        return NULL;
+    AUTO_BUF(shown);
+    struct str rest = path;
+    for (; at != SIZE_MAX; at = str_find_control(rest, S(""))) {
+        buf_str(&shown, str_make(rest.p, at));
+        buf_printf(&shown, "\\%03o", (unsigned char)rest.p[at]);
+        rest = str_skip(rest, at + 1);
     }
-    return NULL;
+    buf_str(&shown, rest);
+    return err_make(E_FS_PATH_SYNTAX, "Invalid control character '0x%02x' in path '%.*s'",
+                    (unsigned char)path.p[first], STR(shown));
 }
 
 /* The length of the well-formed sequence at P, where N bytes are left; 0 where there is none. */

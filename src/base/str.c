@@ -14,6 +14,16 @@ size_t str_rfind(struct str s, char c)
     return at ? (size_t)(at - s.p) : SIZE_MAX;
 }
 
+size_t str_find_control(struct str s, struct str allowed)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        if ((c < 0x20 || c == 0x7f) && str_find(allowed, s.p[i]) == SIZE_MAX)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 bool str_line(struct str *line, struct str text, size_t *pos)
 {
     if (*pos >= text.n)

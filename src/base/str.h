@@ -62,6 +62,9 @@ static inline struct str str_skip(struct str s, size_t n)
 /* Where byte C is first / last found, or SIZE_MAX. */
 size_t str_find(struct str s, char c);
 size_t str_rfind(struct str s, char c);
+/* Where a control character (below 0x20, or 0x7f) that is none of ALLOWED is first found, or
+ * SIZE_MAX. */
+size_t str_find_control(struct str s, struct str allowed);
 
 /* Take the line of TEXT that starts at *POS (without its LF) and move *POS behind the LF.
  * False at the end of TEXT or where the rest has no LF. */

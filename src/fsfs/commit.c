@@ -39,6 +39,15 @@ static const struct str txn_only_props[] = {
     {"svn:client-date", 15},
 };
 
+struct err *txn_check_revprop(struct str name)
+{
+    for (size_t i = 0; i < sizeof txn_only_props / sizeof *txn_only_props; i++)
+        if (str_eq(name, txn_only_props[i]))
+            return err_make(E_INCORRECT_PARAMS,
+                            "Attempt to modify internal transaction property '%.*s'", STR(name));
+    return NULL;
+}
+
 static struct err *make_revprops(struct buf *out, char date[DATE_LONG_SIZE + 1], struct txn *txn)
 {
     struct proplist *props = &txn->revprops;

@@ -34,6 +34,8 @@ struct fsfs *txn_fs(const struct txn *txn);
 
 /* Revision properties to be. svn:date is stamped at commit unless KEEP_DATE. */
 void txn_set_revprop(struct txn *txn, struct str name, const struct str *value); /* NULL removes */
+/* E_INCORRECT_PARAMS where NAME is one in which transactions of Subversion keep notes. */
+struct err *txn_check_revprop(struct str name);
 const struct str *txn_revprop(const struct txn *txn, struct str name);
 const struct proplist *txn_revprops(const struct txn *txn);
 void txn_keep_date(struct txn *txn, bool keep);

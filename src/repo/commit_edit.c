@@ -260,7 +260,10 @@ static struct err *set_revprops(struct commit_edit *ce)
     txn_set_revprop(ce->txn, S("svn:date"), &date);
     for (size_t i = 0; i < params->revprop_count; i++) {
         const struct prop *prop = &params->revprops[i];
+        if (str_eq(prop->name, S("svn:author"))) /* that is not the client's to say */
+            continue;
         TRY(prop_check(prop->name, &prop->value));
+        TRY(txn_check_revprop(prop->name));
         txn_set_revprop(ce->txn, prop->name, &prop->value);
     }
     txn_set_revprop(ce->txn, S("svn:author"), params->user.n ? &params->user : NULL);
@@ -301,13 +304,20 @@ static struct err *on_open_root(struct commit_edit *ce, const struct edit_event 
 }
 
 /* What no client could parse stands in the way of every merge. */
-static struct err *check_mergeinfo(struct commit_edit *ce, const struct edit_event *event)
+static struct err *check_mergeinfo(struct commit_edit *ce, const struct edit_event *event,
+                                   struct str path)
 {
     struct mergeinfo parsed;
     if (!event->value.p || !str_eq(event->name, S("svn:mergeinfo")))
         return NULL;
-    return err_wrap(mergeinfo_parse(&parsed, event->value, ce->scratch), 0,
-                    "Invalid svn:mergeinfo value");
+    if (str_find(event->value, '\0') != SIZE_MAX)
+        return err_make(E_MERGEINFO_PARSE_ERROR,
+                        "Commit rejected because mergeinfo on '%.*s' contains unexpected string "
+                        "terminator",
+                        STR(path));
+    return err_wrap(mergeinfo_parse(&parsed, event->value, ce->scratch), E_MERGEINFO_PARSE_ERROR,
+                    "Commit rejected because mergeinfo on '%.*s' is syntactically invalid",
+                    STR(path));
 }
 
 static struct err *on_prop(struct commit_edit *ce, const struct edit_event *event)
@@ -318,8 +328,8 @@ static struct err *on_prop(struct commit_edit *ce, const struct edit_event *even
     TRY(need_right(ce, node->path, ACCESS_WRITE, false));
     if (event->kind == EDIT_DIR_PROP)
         TRY(check_current(ce, node->path, node->base_rev));
+    TRY(check_mergeinfo(ce, event, node->path));
     TRY(prop_check(event->name, value));
-    TRY(check_mergeinfo(ce, event));
     TRY(need_lock(ce, node->path, false));
     return txn_set_prop(ce->txn, node->path, event->name, value);
 }

@@ -173,8 +173,10 @@ static struct err *end_revision(struct loader *l)
     if (!txn)
         return end_revision_0(l);
     TRY(check_revprops(l));
-    for (size_t i = 0; i < l->revprops.n; i++)
+    for (size_t i = 0; i < l->revprops.n; i++) {
+        TRY(txn_check_revprop(l->revprops.list[i].name));
         txn_set_revprop(txn, l->revprops.list[i].name, &l->revprops.list[i].value);
+    }
     TRY(run_pre_commit(l));
     AUTO_ARENA(arena);
     struct str name = arena_str(arena, txn_name(txn));

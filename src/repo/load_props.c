@@ -25,9 +25,11 @@ struct err *load_prop_value(struct str *value, struct str name, const struct loa
     if (params->normalize_props && str_starts(name, S("svn:")) &&
         str_find(*value, '\r') != SIZE_MAX)
         *value = normalize_eol(*value, arena);
-    if (params->bypass_prop_validation)
+    if (params->bypass_prop_validation && str_find(name, '\0') == SIZE_MAX)
         return NULL;
     struct err *err = prop_check(name, value);
+    if (!err_has(err, E_BAD_PROPERTY_VALUE))
+        return err;
     if (err_has(err, E_BAD_PROPERTY_VALUE_EOL))
         return err_wrap(err, E_BAD_PROPERTY_VALUE,
                         "A property with invalid line ending found in dumpstream; consider using "

@@ -71,16 +71,6 @@ static struct err *check_token(struct str token)
     return NULL;
 }
 
-static bool is_xml_text(struct str text)
-{
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r')
-            return false;
-    }
-    return utf8_is_valid(text);
-}
-
 /* What can be asked and run before the write lease is taken: hooks may be slow. */
 static struct err *prepare(const struct lock_call *call, struct lock_request *request)
 {
@@ -161,7 +151,8 @@ struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n
         return NULL;
     if (!user.n)
         return err_make(E_FS_NO_USER, "Cannot lock path without a username");
-    if (!is_xml_text(comment)) /* clients put it into XML */
+    if (str_find_control(comment, S("\t\n\r\x7f")) != SIZE_MAX ||
+        !utf8_is_valid(comment)) /* clients put it into XML */
         return err_make(E_XML_UNESCAPABLE_DATA, "Lock comment contains illegal characters");
     for (size_t i = 0; i < n; i++)
         requests[i].err = prepare(&call, &requests[i]);

@@ -415,9 +415,9 @@ static void sources_settle(struct mergeinfo *mi, struct arena *arena)
 
 struct err *mergeinfo_parse(struct mergeinfo *out, struct str text, struct arena *arena)
 {
-    size_t cap = 16;
+    size_t cap = 16, end = str_find(text, '\0');
     *out = sources_new(cap, arena);
-    struct scan scan = {text.p, text.p + text.n};
+    struct scan scan = {text.p, text.p + (end == SIZE_MAX ? text.n : end)};
     while (scan.p < scan.end) {
         if (out->n == cap) {
             struct mergeinfo larger = sources_new(cap *= 2, arena);

@@ -19,8 +19,8 @@ struct mergeinfo {
     struct merge_source *list; /* sorted by path */
     size_t n;
 };
-struct err *mergeinfo_parse(struct mergeinfo *out, struct str text,
-                            struct arena *arena); /* E_MERGEINFO_PARSE_ERROR; pure */
+/* Parse TEXT, up to a NUL if it has one. E_MERGEINFO_PARSE_ERROR; pure. */
+struct err *mergeinfo_parse(struct mergeinfo *out, struct str text, struct arena *arena);
 void mergeinfo_format(struct buf *out, const struct mergeinfo *mi);
 /* What B has and A has not / what A has and B has not; inheritable or not makes no difference.
  * Ranges may be shared with A and B. */

@@ -15,10 +15,7 @@ static bool is_regular(struct str name)
 /* What every client can show and ask for again. */
 static bool is_storable(struct str name)
 {
-    for (size_t i = 0; i < name.n; i++)
-        if ((unsigned char)name.p[i] < 0x20 || name.p[i] == 0x7f)
-            return false;
-    return name.n && utf8_is_valid(name);
+    return name.n && str_find_control(name, S("")) == SIZE_MAX && utf8_is_valid(name);
 }
 
 struct err *prop_check(struct str name, const struct str *value)

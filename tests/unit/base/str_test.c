@@ -79,6 +79,16 @@ static void a_nul_byte_is_a_byte(void **state)
     assert_false(str_ends(S("b"), S("\0b")));
 }
 
+static void controls_are_found_but_for_those_that_may_be(void **state)
+{
+    assert_int_equal(str_find_control(S("ab\0"), S("")), 2);
+    assert_int_equal(str_find_control(S("a\x1f\x7f"), S("")), 1);
+    assert_int_equal(str_find_control(S("a\x7f"), S("\t")), 1);
+    assert_int_equal(str_find_control(S("a\t\n"), S("\t")), 2);
+    assert_true(str_find_control(S(" ~\x80\xff"), S("")) == SIZE_MAX);
+    assert_true(str_find_control(S(""), S("")) == SIZE_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +101,7 @@ int main(void)
         cmocka_unit_test(bytes_are_found_from_either_end),
         cmocka_unit_test(skipping_more_than_there_is_leaves_nothing),
         cmocka_unit_test(a_nul_byte_is_a_byte),
+        cmocka_unit_test(controls_are_found_but_for_those_that_may_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
