@@ -11,6 +11,7 @@
 #include "repo/edit_queue.h"
 #include "repo/history.h"
 #include "repo/report_int.h"
+#include "repo/walk_order.h"
 #include <stdlib.h>
 
 /* A node in a tree of the comparison, as its parent's entry names it. */
@@ -38,10 +39,11 @@ struct frame {
     struct arena_mark mark; /* of the stack arena, before this frame */
     uint64_t number;        /* as the receiver knows it */
     struct pair at;
-    const struct dir *s_dir, *t_dir; /* NULL: no entries */
-    bool *s_done, *t_done;           /* entries that are dealt with */
-    const struct str *names;         /* of reported places, sorted */
-    size_t name_count, next;         /* next: in the list of the stage */
+    const struct dir *s_dir, *t_dir;  /* NULL: no entries */
+    bool *s_done, *t_done;            /* entries that are dealt with */
+    const struct dirent_fs **s_order; /* of deletions; NULL until there is one */
+    const struct str *names;          /* of reported places, sorted */
+    size_t name_count, next;          /* next: in the list of the stage */
     enum stage stage;
 };
 
@@ -512,16 +514,20 @@ static bool is_beyond_depth(const struct frame *f, enum node_kind kind)
     return kind == NODE_DIR && f->at.wc_depth < DEPTH_IMMEDIATES;
 }
 
-/* A source entry that the target has not. */
+/* A source entry that the target may not have. Deletions go in svnserve's order: what a client has
+ * done when one of them ends its merge with an error depends on it. */
 static struct err *step_deleted(struct report_edit *r, struct frame *f)
 {
-    size_t i = f->next++;
-    const struct dirent_fs *s = &f->s_dir->list[i];
-    if (f->s_done[i] || find(f->t_dir, f->t_done, s->name))
+    const struct dirent_fs *s = f->s_order ? f->s_order[f->next] : &f->s_dir->list[f->next];
+    f->next++;
+    if (f->s_done[s - f->s_dir->list] || find(f->t_dir, f->t_done, s->name) ||
+        is_beyond_depth(f, s->kind))
         return NULL;
-    f->s_done[i] = true;
-    if (is_beyond_depth(f, s->kind))
+    if (!f->s_order) {
+        f->s_order = walk_order(f->s_dir->list, f->s_dir->n, r->stack);
+        f->next = 0;
         return NULL;
+    }
     return push_delete(r, f->number, path_join(f->at.edit_path, s->name, r->step), f->at.s_rev,
                        path_join(f->at.t_path, s->name, r->step), false);
 }

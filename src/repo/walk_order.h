@@ -4,7 +4,8 @@
  *
  * It is that of their hash table: buckets by a hash of the name that is based on times-33, a table
  * that doubles as it fills, chains that turn around when it does. Streams that must be equal to
- * theirs byte for byte (dump) follow it. */
+ * theirs byte for byte (dump), and edits of which an error of the receiver may let a part through,
+ * follow it. */
 #ifndef VARVE_REPO_WALK_ORDER_H
 #define VARVE_REPO_WALK_ORDER_H
 

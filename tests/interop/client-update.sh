@@ -70,6 +70,16 @@ deleted_and_replaced() {
 }
 both_in_any_order "update across deletions and replacements" deleted_and_replaced
 
+order_of_deletions() { # on which it depends what is done when one of them ends a merge with an error
+    local rev name names=()
+    for name in {1..9} {a..z} B "at@3" "x y" größe {long,longer,"longer still"}-{1..20}; do names+=(mkdir "$URL/order/$name"); done
+    svnmucc -m "many" mkdir "$URL/order" "${names[@]}"
+    rev=$(youngest "$REPOS") && svn checkout -q "$URL/order" wc
+    names=("${names[@]/#mkdir/rm}") && svnmucc -m "none" "${names[@]}" mkdir "$URL/order/none"
+    svn update wc && svn diff --summarize --old "$URL/order@$rev" --new "$URL/order"
+}
+both "deletions come in svnserve's order" order_of_deletions
+
 switches() {
     svn checkout -q "$URL/trunk" wc && cd wc
     svn switch "$URL/branches/feature" && svn status
