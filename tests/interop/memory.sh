@@ -35,6 +35,13 @@ limited() {
 ROOT=$T/root start varve limited serve -M $CACHE --max-connections $CLIENTS --max-request-memory 32 \
     --max-requests-memory $REQUESTS --max-commit-memory $COMMIT
 
+sed -n 's/^    {S("\([a-z0-9-]*\)"), cmd_.*/\1/p' "$HERE/../../src/svn/session.c" >"$T/commands"
+[ "$(wc -l <"$T/commands")" -gt 30 ] &&
+    while read -r command; do
+        grep -q "( $command (" "$HERE/memory.py" "$HERE/conversation.py" || echo "$command"
+    done <"$T/commands" >"$T/out"
+is "every command is among what is asked" "$(<"$T/out")" ""
+
 while read -r wanted attack; do
     timeout 100 python3 "$HERE/memory.py" "$PORT_varve" "$attack" >"$T/out" 2>&1
     is "$attack: $wanted, others are served" "$(head -n 2 "$T/out" | tr '\n' ' ')" "served $wanted "
