@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/dir.h"
 #include "base/num.h"
+#include "fsfs/item.h"
 #include <stdlib.h>
 
 static struct err *corrupt(const char *what, size_t at)
@@ -93,6 +94,14 @@ static struct err *fill(struct dir *dir, char *names, bool *sorted, const struct
     return NULL;
 }
 
+static void newest_find(struct dir *dir)
+{
+    dir->newest = 0;
+    for (size_t i = 1; i < dir->n; i++)
+        if (item_is_later(&dir->list[i].id, &dir->list[dir->newest].id))
+            dir->newest = i;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct dirent_fs *x = a, *y = b;
@@ -127,11 +136,13 @@ struct err *dir_parse(struct dir **out, struct str text)
         fill(dir, (char *)(dir->list + count), &sorted, (const struct piece_pair *)pairs.p);
     if (!err && !sorted)
         err = sort(dir);
-    if (err)
+    if (err) {
         shared_unref(dir);
-    else
-        *out = dir;
-    return err;
+        return err;
+    }
+    newest_find(dir);
+    *out = dir;
+    return NULL;
 }
 
 void dir_format(struct buf *out, const struct dirent_fs *list, size_t n)

@@ -21,6 +21,16 @@ enum {
 };
 enum { ITEM_INDEX_CHANGES = 1, ITEM_INDEX_ROOT = 2, ITEM_INDEX_FIRST_FREE = 3 };
 
+/* Was the node-revision A written after B? The root of a revision is written last, though under
+ * logical addressing its number says otherwise (under physical no node-revision has that number).
+ */
+static inline bool item_is_later(const struct noderev_id *a, const struct noderev_id *b)
+{
+    if (a->rev != b->rev)
+        return a->rev > b->rev;
+    return b->item != ITEM_INDEX_ROOT && (a->item == ITEM_INDEX_ROOT || a->item > b->item);
+}
+
 /* Where an item is. LIMIT is the offset behind which its bytes cannot reach (end of the revision's
  * data). */
 struct item_place {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/dir.h"
 #include "fsfs/index.h"
+#include "fsfs/item.h"
 #include "fsfs/rep_int.h"
 
 enum {
@@ -211,6 +212,17 @@ static struct err *dir_read(struct dir **out, struct fsfs *fs, const struct rep 
     return dir_parse(out, blob_str(text));
 }
 
+static struct err *order_check(const struct dir *dir, const struct noderev *nr, struct arena *arena)
+{
+    if (dir->n == 0 || item_is_later(&nr->id, &dir->list[dir->newest].id))
+        return NULL;
+    const struct dirent_fs *entry = &dir->list[dir->newest];
+    return err_make(E_FS_CORRUPT,
+                    "Directory '%.*s' holds '%.*s', which was not written before it: '%.*s'",
+                    STR(noderev_id_str(&nr->id, arena)), STR(entry->name),
+                    STR(noderev_id_str(&entry->id, arena)));
+}
+
 struct err *dir_get(const struct dir **out, struct fsfs *fs, const struct noderev *nr,
                     struct arena *arena)
 {
@@ -224,7 +236,7 @@ struct err *dir_get(const struct dir **out, struct fsfs *fs, const struct nodere
     const struct cache_key key =
         fsfs_cache_key(fs, CACHE_DIR, (uint64_t)nr->text.rev, nr->text.item);
     if ((*out = cache_get(key, arena)))
-        return NULL;
+        return order_check(*out, nr, arena);
     struct dir *dir;
     struct err *err = dir_read(&dir, fs, &nr->text);
     if (err)
@@ -232,5 +244,5 @@ struct err *dir_get(const struct dir **out, struct fsfs *fs, const struct nodere
                          STR(noderev_id_str(&nr->id, arena)));
     cache_put(key, &dir->shared);
     *out = arena_keep(arena, &dir->shared);
-    return NULL;
+    return order_check(dir, nr, arena);
 }

@@ -113,4 +113,26 @@ contradict E160013 'modify-file false true /a/f' 'modify-file false true /a/g'
 contradict E145001 'modify-file false true /a/f' 'modify-dir false true /a/f'
 contradict E160005 'add-dir false false /e\n' 'add-dir false false /\xff\n'
 contradict E160005 'add-dir false false /e\n' 'add-dir false false /a/../e\n'
+
+# ---- a folder that is inside of itself ------------------------------------------------------
+mkdir "$T/own"
+create svnadmin 3 "$T/own/repo"
+python3 "$HERE/own_child.py" "$T/own/repo"
+is "the file is as stock reads it" "$(svnadmin verify -q "$T/own/repo" 2>&1 | grep -o 'Node is its own direct or indirect parent')" \
+    "Node is its own direct or indirect parent"
+start_varve "$T/own"
+ends() { # ends NAME COMMAND...: it stops at the damage
+    local name=$1; shift
+    timeout -s KILL 20 "$@" >"$T/out" 2>&1
+    is "a folder inside of itself: $name" "$? $(grep -a -o -m1 'E160004' "$T/out")" "1 E160004"
+}
+ends verify "$VARVE" verify -q "$T/own/repo"
+ends "a dump of the whole tree" "$VARVE" dump -q -r 1 "$T/own/repo"
+ends list svn ls -R "$URL_varve/repo"
+ends export svn export -q "$URL_varve/repo" "$T/exported"
+ends checkout svn checkout -q "$URL_varve/repo" "$T/wc"
+ends replay svnrdump dump -q -r 1 "$URL_varve/repo"
+ends "mergeinfo below it" svn propget -R svn:mergeinfo "$URL_varve/repo"
+ends "a copy" svn copy -q -m x "$URL_varve/repo/a/b/c" "$URL_varve/repo/a/b/d"
+check "the server is still there" svn info "$URL_varve/repo/a"
 done_testing

@@ -20,6 +20,22 @@ static void the_trailer_names_the_root_and_the_changes(void **state)
                    "does not end with");
 }
 
+static struct noderev_id at(revnum rev, uint64_t item)
+{
+    return (struct noderev_id){.rev = rev, .item = item};
+}
+
+static void the_root_is_written_last(void **state)
+{
+    const struct noderev_id root = at(5, ITEM_INDEX_ROOT), first = at(5, ITEM_INDEX_FIRST_FREE),
+                            next = at(5, ITEM_INDEX_FIRST_FREE + 1), old = at(4, ITEM_INDEX_ROOT);
+    assert_true(item_is_later(&next, &first) && !item_is_later(&first, &next));
+    assert_true(item_is_later(&root, &next) && !item_is_later(&next, &root));
+    assert_true(item_is_later(&first, &old) && !item_is_later(&old, &first));
+    assert_true(item_is_later(&root, &old) && !item_is_later(&old, &root));
+    assert_false(item_is_later(&root, &root) || item_is_later(&first, &first));
+}
+
 static void a_manifest_has_one_offset_for_each_revision(void **state)
 {
     uint64_t starts[4];
@@ -166,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_trailer_names_the_root_and_the_changes),
+        cmocka_unit_test(the_root_is_written_last),
         cmocka_unit_test(a_manifest_has_one_offset_for_each_revision),
         STOCK_TEST(views_and_reads_give_the_bytes_of_the_file),
         STOCK_TEST(a_small_revision_is_read_at_once),
