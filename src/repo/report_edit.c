@@ -21,6 +21,14 @@ struct entry {
     struct noderev_id id;
 };
 
+/* Where a frame's path is in the text of all frames' paths. A path that leads on from that of the
+ * frame below begins where that does, so that a deep tree takes one path, not one for each level.
+ * What is switched begins anew behind it. */
+struct stretch {
+    bool there;
+    size_t start, n;
+};
+
 /* One place on both sides. */
 struct pair {
     struct str edit_path;      /* relative to the anchor */
@@ -38,7 +46,8 @@ struct frame {
     struct frame *up;
     struct arena_mark mark; /* of the stack arena, before this frame */
     uint64_t number;        /* as the receiver knows it */
-    struct pair at;
+    struct pair at;         /* without the paths: those are */
+    struct stretch edit_path, s_path, t_path;
     const struct dir *s_dir, *t_dir;  /* NULL: no entries */
     bool *s_done, *t_done;            /* entries that are dealt with */
     const struct dirent_fs **s_order; /* of deletions; NULL until there is one */
@@ -54,6 +63,7 @@ struct report_edit {
     struct fsfs *fs;
     struct arena *stack, *step; /* of the frames, of a step's events */
     struct arena_mark step_empty;
+    struct buf edit_paths, s_paths, t_paths; /* of the frames */
     struct revprop_view *view;
     struct frame *top;
     struct edit_queue queue;
@@ -75,6 +85,54 @@ static void push_prop(struct report_edit *r, bool is_dir, uint64_t node, struct 
     event.name = name;
     event.value = value;
     push(r, event);
+}
+
+/* ---- the frames' paths ---- */
+
+/* A view, until another frame is entered; p NULL where there is none. */
+static struct str path_view(const struct buf *paths, struct stretch path)
+{
+    if (!path.there || path.n == 0)
+        return path.there ? S("") : (struct str){0};
+    return str_make(paths->p + path.start, path.n);
+}
+
+/* PATH is that of a frame which comes upon the one with the path UP. */
+static struct stretch path_enter(struct buf *paths, struct stretch up, struct str path)
+{
+    struct str rest;
+    if (!path.p)
+        return (struct stretch){0};
+    if (!up.there || !path_skip_ancestor(&rest, path_view(paths, up), path))
+        up = (struct stretch){.start = paths->n};
+    buf_add(paths, path.p + up.n, path.n - up.n);
+    return (struct stretch){true, up.start, path.n};
+}
+
+static void path_leave(struct buf *paths, struct stretch gone, struct stretch up)
+{
+    if (gone.there)
+        paths->n = up.there ? up.start + up.n : gone.start;
+}
+
+static const struct frame no_frame;
+
+static void paths_enter(struct report_edit *r, struct frame *f, const struct pair *at)
+{
+    const struct frame *up = f->up ? f->up : &no_frame;
+    f->edit_path = path_enter(&r->edit_paths, up->edit_path, at->edit_path);
+    f->t_path = path_enter(&r->t_paths, up->t_path, at->t_path);
+    /* Also where the client starts empty: what it reports below is looked up there. */
+    f->s_path = path_enter(&r->s_paths, up->s_path, at->s_path);
+    f->at.edit_path = f->at.t_path = f->at.s_path = (struct str){0};
+}
+
+static void paths_leave(struct report_edit *r, const struct frame *f)
+{
+    const struct frame *up = f->up ? f->up : &no_frame;
+    path_leave(&r->edit_paths, f->edit_path, up->edit_path);
+    path_leave(&r->t_paths, f->t_path, up->t_path);
+    path_leave(&r->s_paths, f->s_path, up->s_path);
 }
 
 /* ---- depths ---- */
@@ -268,11 +326,7 @@ static struct err *enter(struct report_edit *r, const struct pair *at, uint64_t 
     struct arena_mark mark = arena_mark(r->stack);
     struct frame *f = ARENA_NEW(r->stack, struct frame);
     *f = (struct frame){.up = r->top, .mark = mark, .number = number, .at = *at};
-    f->at.edit_path = arena_str(r->stack, at->edit_path);
-    f->at.t_path = arena_str(r->stack, at->t_path);
-    if (at->s_path
-            .p) /* also where the client starts empty: what it reports below is looked up there */
-        f->at.s_path = arena_str(r->stack, at->s_path);
+    paths_enter(r, f, at);
     r->top = f;
     TRY(noderev_of(&t, r, &at->t));
     TRY(push_props(r, true, number, at, s, t));
@@ -296,6 +350,7 @@ static void leave(struct report_edit *r)
     struct edit_event event = edit_event_make(EDIT_CLOSE_DIR);
     event.node = f->number;
     push(r, event);
+    paths_leave(r, f);
     r->top = f->up;
     if (!r->top)
         r->closing = true;
@@ -455,17 +510,18 @@ static struct err *update_entry(struct report_edit *r, struct pair *at, uint64_t
 static struct pair child_pair(struct report_edit *r, const struct frame *f, struct str name,
                               const struct dirent_fs *s, const struct dirent_fs *t)
 {
+    const struct str s_path = path_view(&r->s_paths, f->s_path);
     struct pair at = {
-        .edit_path = path_join(f->at.edit_path, name, r->step),
+        .edit_path = path_join(path_view(&r->edit_paths, f->edit_path), name, r->step),
         .s_rev = f->at.s_rev,
-        .t_path = path_join(f->at.t_path, name, r->step),
+        .t_path = path_join(path_view(&r->t_paths, f->t_path), name, r->step),
         .s = entry_of(s),
         .t = entry_of(t),
         .wc_depth = below(f->at.wc_depth),
         .requested = below(f->at.requested),
     };
-    if (f->at.s_path.p)
-        at.s_path = path_join(f->at.s_path, name, r->step);
+    if (s_path.p)
+        at.s_path = path_join(s_path, name, r->step);
     return at;
 }
 
@@ -528,8 +584,8 @@ static struct err *step_deleted(struct report_edit *r, struct frame *f)
         f->next = 0;
         return NULL;
     }
-    return push_delete(r, f->number, path_join(f->at.edit_path, s->name, r->step), f->at.s_rev,
-                       path_join(f->at.t_path, s->name, r->step), false);
+    const struct pair at = child_pair(r, f, s->name, s, NULL);
+    return push_delete(r, f->number, at.edit_path, at.s_rev, at.t_path, false);
 }
 
 /* A target entry, new or changed or neither. */
@@ -605,6 +661,9 @@ static void edit_close(struct edit_source *source)
     edit_queue_free(&r->queue);
     arena_free(r->step);
     arena_free(r->stack);
+    buf_free(&r->edit_paths);
+    buf_free(&r->s_paths);
+    buf_free(&r->t_paths);
     report_free(r->report);
     free(r);
 }
