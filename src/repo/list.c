@@ -162,22 +162,13 @@ static struct str entry_path(struct list_cursor *c, const struct dirent_fs *entr
     return buf_view(&c->path);
 }
 
-static struct err *entry_node(struct node *out, struct list_cursor *c,
-                              const struct dirent_fs *entry)
-{
-    if (c->tree.txn)
-        return tree_node(out, &c->tree, buf_view(&c->path), c->step);
-    *out = (struct node){.path = buf_view(&c->path)};
-    return noderev_get(&out->noderev, c->tree.fs, &entry->id, c->step);
-}
-
 /* The entry as far as it is wanted. */
 static struct err *entry_info(struct dirent_info *out, struct list_cursor *c,
                               const struct dirent_fs *entry, struct str path)
 {
     if (needs_node(c)) {
         struct node node;
-        TRY(entry_node(&node, c, entry));
+        TRY(tree_entry(&node, &c->tree, path, entry, c->step));
         return dirent_info(out, &c->tree, &node, c->fields, c->view, c->step);
     }
     *out = (struct dirent_info){.path = path, .kind = entry->kind, .created_rev = entry->id.rev};
@@ -204,7 +195,7 @@ static struct err *level_step(bool *show, struct dirent_info *out, struct list_c
     if (!is_dir || c->depth != DEPTH_INFINITY)
         return NULL;
     struct node node;
-    TRY(entry_node(&node, c, entry));
+    TRY(tree_entry(&node, &c->tree, path, entry, c->step));
     return level_push(c, &node);
 }
 
@@ -302,18 +293,22 @@ struct err *inherited_props(struct inherited **out, size_t *n, const struct tree
         depth += path.p[i] == '/';
     *out = arena_array(arena, depth, sizeof **out);
     *n = 0;
-    for (size_t end = 0; path.n > 1 && end < path.n; end++) {
-        if (path.p[end] != '/')
-            continue;
-        struct str parent = str_make(path.p, end ? end : 1);
-        if (!access_allowed(access, parent, ACCESS_READ, false))
-            continue;
+    AUTO_ARENA(scratch);
+    struct tree_way way;
+    tree_way_begin(&way, tree, path, scratch);
+    for (;;) {
         struct node node;
+        bool more;
+        TRY(tree_way_next(&more, &node, &way));
+        if (!more || node.path.n == path.n) /* the node itself inherits */
+            return NULL;
+        if (!access_allowed(access, node.path, ACCESS_READ, false))
+            continue;
         struct inherited *item = &(*out)[*n];
-        TRY(tree_node(&node, tree, parent, arena));
         TRY(node_props(&item->list, &item->n, tree, &node, arena));
-        item->path = node.path;
-        *n += item->n > 0;
+        if (item->n == 0)
+            continue;
+        item->path = arena_str(arena, node.path);
+        ++*n;
     }
-    return NULL;
 }

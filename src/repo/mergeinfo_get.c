@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mergeinfo of places in a tree: own, inherited, and of what lies below. */
+#include "base/account.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "repo/mergeinfo.h"
@@ -102,34 +103,35 @@ static struct err *claim_error(const struct node *node, struct arena *arena)
                     STR(node->path));
 }
 
-/* The nodes from the root down to PATH; the last is PATH's. */
-static struct err *chain_find(struct node **out, size_t *n, const struct tree *tree,
-                              struct str path, struct arena *arena)
+/* The last node on the way to PATH that may answer for it and has mergeinfo; *FOUND false where
+ * there is none. */
+static struct err *find_last(struct node *out, bool *found, const struct tree *tree,
+                             struct str path, enum mergeinfo_inherit inherit, struct arena *arena)
 {
-    size_t cap = 1;
-    for (size_t i = 0; i < path.n; i++)
-        cap += path.p[i] == '/';
-    TRY(arena_check(arena, cap * sizeof(struct node)));
-    struct node *chain = arena_array(arena, cap, sizeof *chain);
-    *n = 0;
-    TRY(tree_node(&chain[(*n)++], tree, S("/"), arena));
-    struct str name, rest = str_skip(path, 1);
-    while (path_next(&name, &rest)) {
-        struct str here = str_make(path.p, (size_t)(name.p + name.n - path.p));
-        const struct node *parent = &chain[*n - 1];
-        const struct dirent_fs *entry = NULL;
-        if (!tree->txn && parent->noderev->kind == NODE_DIR) {
-            const struct dir *dir;
-            TRY(dir_get(&dir, tree->fs, parent->noderev, arena));
-            entry = dir_find(dir, name);
-        }
-        if (entry)
-            TRY(tree_child(&chain[(*n)++], tree, parent, entry, arena));
-        else
-            TRY(tree_node(&chain[(*n)++], tree, tree->txn ? here : path, arena));
+    struct tree_way way;
+    struct noderev_id id = {0};
+    bool more;
+    *found = false;
+    tree_way_begin(&way, tree, path, arena);
+    for (;;) {
+        struct node node;
+        TRY(tree_way_next(&more, &node, &way));
+        if (!more)
+            break;
+        const bool is_self = node.path.n == path.n;
+        if (inherit == (is_self ? MERGEINFO_NEAREST_ANCESTOR : MERGEINFO_EXPLICIT) ||
+            !node.noderev->minfo_here)
+            continue;
+        *found = true;
+        *out = node;
+        id = node.noderev->id;
     }
-    *out = chain;
-    return NULL;
+    if (!*found)
+        return NULL;
+    out->path = arena_str(arena, out->path);
+    if (tree->txn)
+        return NULL;
+    return noderev_get(&out->noderev, tree->fs, &id, arena);
 }
 
 /* Before format 3 nodes do not say whether they have mergeinfo. */
@@ -147,21 +149,12 @@ static struct err *check_format(const struct fsfs *fs)
 struct err *mergeinfo_origin(struct mergeinfo_origin *out, const struct tree *tree, struct str path,
                              enum mergeinfo_inherit inherit, struct arena *arena)
 {
-    struct node *chain;
-    size_t n;
+    bool found;
     *out = (struct mergeinfo_origin){0};
     TRY(check_format(tree->fs));
-    TRY(chain_find(&chain, &n, tree, path, arena));
-    if (inherit == MERGEINFO_NEAREST_ANCESTOR)
-        n--;
-    while (n && !chain[n - 1].noderev->minfo_here) {
-        if (inherit == MERGEINFO_EXPLICIT)
-            return NULL;
-        n--;
-    }
-    if (!n)
+    TRY(find_last(&out->node, &found, tree, path, inherit, arena));
+    if (!found)
         return NULL;
-    out->node = chain[n - 1];
     struct str below;
     path_skip_ancestor(&below, out->node.path, path);
     out->below = arena_str(arena, below);
@@ -224,12 +217,22 @@ static bool has_some_below(const struct noderev *noderev)
 /* A folder on the way down. The repository decides how deep it goes, so that the way is a list in
  * an arena, not a recursion on the thread's stack. */
 struct open_dir {
-    struct node node;
     const struct dirent_fs *list;
     size_t n, next;
+    size_t path_n;          /* of its path, with which those below it begin */
     struct arena_mark mark; /* before the folder */
     struct open_dir *up;
 };
+
+static struct err *open_dir(struct open_dir **top, const struct tree *tree, const struct node *node,
+                            struct arena *arena)
+{
+    const struct arena_mark mark = arena_mark(arena);
+    struct open_dir *dir = ARENA_NEW(arena, struct open_dir);
+    *dir = (struct open_dir){.path_n = node->path.n, .mark = mark, .up = *top};
+    *top = dir;
+    return node_entries(&dir->list, &dir->n, tree, node, arena);
+}
 
 /* What NODE says itself. */
 static struct err *add_node(struct catalog *to, const struct tree *tree, const struct node *node,
@@ -249,28 +252,31 @@ static struct err *add_node(struct catalog *to, const struct tree *tree, const s
 
 static struct err *add_below(struct catalog *to, const struct tree *tree, const struct node *root)
 {
+    AUTO_ARENA(dirs);
     AUTO_ARENA(scratch);
-    struct open_dir bottom = {.node = *root}, *top = &bottom;
-    TRY(node_entries(&bottom.list, &bottom.n, tree, root, scratch));
+    AUTO_BUF(path); /* of the node looked at last */
+    struct open_dir *top = NULL;
+    buf_str(&path, root->path);
+    TRY(open_dir(&top, tree, root, dirs));
     while (top) {
         if (top->next == top->n) {
-            struct open_dir *up = top->up;
-            if (up)
-                arena_rewind(scratch, top->mark);
-            top = up;
+            const struct open_dir *done = top;
+            top = done->up;
+            arena_rewind(dirs, done->mark);
             continue;
         }
-        struct arena_mark mark = arena_mark(scratch);
-        struct open_dir *child = ARENA_NEW(scratch, struct open_dir);
-        *child = (struct open_dir){.mark = mark, .up = top};
-        TRY(tree_child(&child->node, tree, &top->node, &top->list[top->next++], scratch));
-        TRY(add_node(to, tree, &child->node, scratch));
-        if (has_some_below(child->node.noderev)) {
-            TRY(node_entries(&child->list, &child->n, tree, &child->node, scratch));
-            top = child;
-        } else {
-            arena_rewind(scratch, mark);
-        }
+        const struct dirent_fs *entry = &top->list[top->next++];
+        path.n = top->path_n > 1 ? top->path_n : 0;
+        buf_char(&path, '/');
+        buf_str(&path, entry->name);
+        const struct arena_mark mark = arena_mark(scratch);
+        struct node child;
+        TRY(account_check());
+        TRY(tree_entry(&child, tree, buf_view(&path), entry, scratch));
+        TRY(add_node(to, tree, &child, scratch));
+        if (has_some_below(child.noderev))
+            TRY(open_dir(&top, tree, &child, dirs));
+        arena_rewind(scratch, mark);
     }
     return NULL;
 }

@@ -35,6 +35,23 @@ struct err *tree_not_found(const struct tree *tree, struct str path);
 /* From an entry of PARENT. */
 struct err *tree_child(struct node *out, const struct tree *tree, const struct node *parent,
                        const struct dirent_fs *entry, struct arena *arena);
+/* The same where the entry's PATH is known: a view of it is the node's. */
+struct err *tree_entry(struct node *out, const struct tree *tree, struct str path,
+                       const struct dirent_fs *entry, struct arena *arena);
+
+/* The nodes from the root down to PATH, a step each, however deep the tree. A node, whose path is a
+ * view of PATH, and all that is put into ARENA meanwhile live until the next call. */
+struct tree_way {
+    const struct tree *tree;
+    struct str path, rest; /* rest: not yet gone */
+    struct arena *arena;
+    struct arena_mark mark;   /* as it was */
+    const struct noderev *at; /* of the node given last; NULL before the first */
+};
+void tree_way_begin(struct tree_way *way, const struct tree *tree, struct str path,
+                    struct arena *arena);
+/* *MORE false behind PATH's node. What is not there is an error, as for tree_node. */
+struct err *tree_way_next(bool *more, struct node *out, struct tree_way *way);
 
 struct err *node_entries(const struct dirent_fs **list, size_t *n, const struct tree *tree,
                          const struct node *node, struct arena *arena);
