@@ -9,6 +9,7 @@
 #include "fsfs/dir.h"
 #include "fsfs/rep.h"
 #include "fsfs/verify_int.h"
+#include <stdlib.h>
 
 /* The folder that was looked in last: neighbours in the list mostly share it. */
 struct last_dir {
@@ -92,36 +93,38 @@ static bool place_before(revnum *rev, struct str *place, const struct check *che
     return true;
 }
 
-/* What is at the place that place_before gave. A copy of a later revision, where nothing can be
- * looked for, is told of by itself. */
-static struct err *find_before(const struct noderev **out, struct check *check, revnum rev,
-                               struct str place, struct arena *arena)
-{
-    *out = NULL;
-    return rev >= 0 && rev < check->rev ? find(out, check, &check->before, rev, place, arena)
-                                        : NULL;
-}
-
 /* ---- one change ---- */
 
-/* What is changed, deleted or replaced was there before. */
-static struct err *existed_check(struct check *check, struct str path, const char *what,
-                                 struct arena *arena)
+static struct err *kind_check(const struct noderev *nr, enum node_kind said, const char *which)
 {
-    const struct noderev *before;
+    if (said == NODE_UNKNOWN || said == nr->kind)
+        return NULL;
+    return err_make(E_NODE_UNEXPECTED_KIND, "%s a %.*s, but the changed paths say %.*s", which,
+                    STR(node_kind_word(nr->kind)), STR(node_kind_word(said)));
+}
+
+/* What is changed, deleted or replaced was there before; what is changed was of the same KIND. */
+static struct err *existed_check(struct check *check, struct str path, enum node_kind kind,
+                                 const char *what, struct arena *arena)
+{
+    const struct noderev *before = NULL;
     revnum rev;
     struct str place;
-    (void)place_before(&rev, &place, check, path, arena);
-    TRY(find_before(&before, check, rev, place, arena));
-    if (before || rev >= check->rev)
-        return NULL;
-    return not_there(check, rev < 0 ? 0 : rev, place, what, arena);
+    if (!place_before(&rev, &place, check, path, arena))
+        return err_make(E_FS_NOT_FOUND, "%s, but is in a new folder", what);
+    if (rev >= 0)
+        TRY(find(&before, check, &check->before, rev, place, arena));
+    return before ? kind_check(before, kind, "It was")
+                  : not_there(check, rev < 0 ? 0 : rev, place, what, arena);
 }
 
 static struct err *deletion_check(struct check *check, struct str path, const struct noderev *nr,
                                   struct arena *arena)
 {
-    TRY(existed_check(check, path, "It is said to be deleted", arena));
+    static const char what[] = "It is said to be deleted";
+    TRY(existed_check(check, path, NODE_UNKNOWN, what, arena));
+    if (!nr && !check->now.dir)
+        return not_there(check, check->rev, path_dirname(path), what, arena);
     /* What was put in its place is another change's. */
     if (nr && nr->id.rev < check->rev)
         return err_make(E_FS_CORRUPT, "It is said to be deleted, but is still there");
@@ -134,8 +137,8 @@ static struct err *addition_check(struct check *check, struct str path, struct a
     const struct noderev *before = NULL;
     revnum rev;
     struct str place;
-    if (place_before(&rev, &place, check, path, arena))
-        TRY(find_before(&before, check, rev, place, arena));
+    if (place_before(&rev, &place, check, path, arena) && rev >= 0)
+        TRY(find(&before, check, &check->before, rev, place, arena));
     return before ? err_make(E_FS_ALREADY_EXISTS, "It is said to be added, but was there before")
                   : NULL;
 }
@@ -143,82 +146,121 @@ static struct err *addition_check(struct check *check, struct str path, struct a
 static struct err *source_check(struct check *check, const struct change *change,
                                 struct arena *arena)
 {
-    const struct noderev *source = NULL;
-    if (change->copyfrom_rev >= check->rev)
-        return err_make(E_FS_CORRUPT, "It is said to be a copy of the later revision %lld",
-                        (long long)change->copyfrom_rev);
-    TRY(verify_lookup(&source, check->fs, change->copyfrom_rev, change->copyfrom_path, arena));
-    return source ? NULL
-                  : not_there(check, change->copyfrom_rev, change->copyfrom_path,
-                              "It is said to be a copy", arena);
+    const struct noderev *source;
+    const revnum rev = change->copyfrom_rev;
+    TRY(fsfs_check_revision(check->fs, rev));
+    TRY(verify_lookup(&source, check->fs, rev, change->copyfrom_path, arena));
+    if (!source)
+        return not_there(check, rev, change->copyfrom_path, "It is said to be a copy", arena);
+    TRY(kind_check(source, change->kind, "Its copy source is"));
+    return rev < check->rev
+               ? NULL
+               : err_make(E_FS_CORRUPT, "It is said to be a copy of the later revision %lld",
+                          (long long)rev);
 }
 
-static struct err *present_check(struct check *check, const struct change *change,
-                                 const struct noderev *nr, struct arena *arena)
+/* A folder whose properties stay is listed for what is below it. And a node that goes on has a
+ * predecessor of its kind: where no copy is above it, that was there. */
+static struct err *modification_check(struct check *check, const struct change *change,
+                                      const struct noderev *nr, struct arena *arena)
 {
-    if (!nr)
-        return not_there(check, check->rev, change->path, "It is said to be changed", arena);
-    if (change->kind != NODE_UNKNOWN && change->kind != nr->kind)
-        return err_make(E_NODE_UNEXPECTED_KIND, "It is a %.*s, but the changed paths say %.*s",
-                        STR(node_kind_word(nr->kind)), STR(node_kind_word(change->kind)));
-    if ((change->text_changed || change->props_changed) && nr->id.rev != check->rev)
-        return err_make(E_FS_CORRUPT, "It is said to be changed, but is that of revision %lld",
-                        (long long)nr->id.rev);
-    /* A folder whose properties stay is listed for what is below. */
-    if (change->action == CHANGE_MODIFY)
-        return noderev_goes_on(nr, check->rev) || (nr->kind == NODE_DIR && !change->props_changed)
-                   ? NULL
-                   : existed_check(check, change->path, "It is said to be changed", arena);
-    if (change->action == CHANGE_REPLACE)
-        TRY(existed_check(check, change->path, "It is said to be replaced", arena));
-    if (change->copyfrom_path.n)
-        return source_check(check, change, arena);
-    return change->action == CHANGE_ADD ? addition_check(check, change->path, arena) : NULL;
+    const struct str path = change->path;
+    revnum rev;
+    struct str place;
+    if (nr->copyfrom_path.n && nr->id.rev == check->rev)
+        return err_make(E_FS_NOT_FOUND, "It is said to be changed, but has come with a copy");
+    if (nr->kind == NODE_DIR && !change->props_changed)
+        return NULL;
+    if (noderev_goes_on(nr, check->rev) && place_before(&rev, &place, check, path, arena) &&
+        rev == check->rev - 1)
+        return NULL;
+    return existed_check(check, path, change->kind, "It is said to be changed", arena);
 }
 
-static struct err *change_check(struct check *check, const struct change *change,
+/* NR is what is there now. TWICE: the list has the path more than once. */
+static struct err *present_check(struct check *check, const struct change *change,
+                                 const struct noderev *nr, bool twice, struct arena *arena)
+{
+    const struct str path = change->path;
+    if (change->action == CHANGE_ADD)
+        TRY(addition_check(check, path, arena));
+    else if (change->action == CHANGE_REPLACE)
+        TRY(existed_check(check, path, NODE_UNKNOWN, "It is said to be replaced", arena));
+    if (!nr)
+        return not_there(check, check->rev, path, "It is said to be changed", arena);
+    if (change->action == CHANGE_MODIFY)
+        TRY(modification_check(check, change, nr, arena));
+    else if (change->copyfrom_path.n)
+        TRY(source_check(check, change, arena));
+    if (twice && change->action == CHANGE_ADD)
+        return err_make(E_FS_ALREADY_EXISTS, "It is said to be changed, and added again");
+    TRY(kind_check(nr, change->kind, "It is"));
+    return (change->text_changed || change->props_changed) && nr->id.rev != check->rev
+               ? err_make(E_FS_CORRUPT, "It is said to be changed, but is that of revision %lld",
+                          (long long)nr->id.rev)
+               : NULL;
+}
+
+/* CHANGE is the last of those that have its path, which are COUNT. */
+static struct err *change_check(struct check *check, const struct change *change, size_t count,
                                 struct arena *arena)
 {
     const struct noderev *nr;
-    const struct change *last = map_get(check->last, change->path);
     if (!path_is_canonical(change->path))
         return err_make(E_FS_PATH_SYNTAX, "Its path is malformed");
     if (!utf8_is_valid(change->path))
         return err_make(E_FS_PATH_SYNTAX, "Its path is not in UTF-8");
     if (change->action == CHANGE_RESET)
         return err_make(E_FS_CORRUPT, "Its change is said to be undone");
-    if (last != change)
-        return last && last->action == CHANGE_ADD && change->action != CHANGE_DELETE
-                   ? err_make(E_FS_ALREADY_EXISTS, "It is said to be changed, and added again")
-                   : NULL;
     TRY(find(&nr, check, &check->now, check->rev, change->path, arena));
     return change->action == CHANGE_DELETE ? deletion_check(check, change->path, nr, arena)
-                                           : present_check(check, change, nr, arena);
+                                           : present_check(check, change, nr, count > 1, arena);
 }
 
 /* ---- all ---- */
 
-static void note_changes(struct check *check, const struct changes *changes)
+/* By path, and as in the list. What is undone counts as last. */
+static int by_path(const void *a, const void *b)
 {
-    for (size_t i = 0; i < changes->n; i++) {
+    const struct change *const *x = a, *const *y = b;
+    const int order = path_cmp((*x)->path, (*y)->path);
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+static void note_changes(struct check *check, const struct change **list,
+                         const struct changes *changes)
+{
+    const size_t n = changes->n + changes->undone;
+    bool in_order = true;
+    for (size_t i = 0; i < n; i++) {
         struct change *change = &changes->list[i];
+        list[i] = change;
+        in_order &= i == 0 || by_path(&list[i - 1], &list[i]) < 0;
+        if (change->action == CHANGE_RESET)
+            continue;
         map_put(check->last, change->path, change);
         check->makes_dirs |= change->kind != NODE_FILE &&
                              (change->action == CHANGE_ADD || change->action == CHANGE_REPLACE);
     }
+    if (!in_order)
+        qsort(list, n, sizeof *list, by_path);
 }
 
+/* In the order of paths, as a stream of them comes. */
 static struct err *changes_check(struct check *check, const struct changes *changes)
 {
     AUTO_ARENA(arena);
+    const size_t n = changes->n + changes->undone;
+    const struct change **list = arena_array(arena, n, sizeof *list);
+    note_changes(check, list, changes);
     const struct arena_mark mark = arena_mark(arena);
-    note_changes(check, changes);
-    for (size_t i = 0; i < changes->n + changes->undone; i++) {
-        const struct change *change = &changes->list[i];
-        struct err *err = change_check(check, change, arena);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && str_eq(list[end]->path, list[i]->path);)
+            end++;
+        struct err *err = change_check(check, list[end - 1], end - i, arena);
         if (err)
             return err_blame(err, 0, "Revision %lld is damaged at '%.*s'", (long long)check->rev,
-                             STR(change->path));
+                             STR(list[i]->path));
         arena_rewind(arena, mark);
     }
     return NULL;

@@ -2,7 +2,10 @@
 /* Which records a revision has, and in which order: that of Subversion's own dumps, byte for byte.
  *
  * A revision's changed paths are visited in tree order. Additions and changes are written as they
- * come; what was deleted in a folder comes when the folder's other changes are done. */
+ * come; what was deleted in a folder comes when the folder's other changes are done.
+ *
+ * Where a damaged list calls a file a folder, or a folder a file, the records say what is there:
+ * Subversion writes a folder and loses the text, or gives up. */
 #include "repo/dump_revision.h"
 #include "base/map.h"
 #include "base/path.h"
@@ -359,7 +362,8 @@ static struct err *put_change(struct dumper *d, const struct change *change)
     if (change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE)
         add_deleted(d, change->path);
     if (change->action == CHANGE_DELETE ||
-        (change->action == CHANGE_MODIFY && change->kind == NODE_DIR && !change->props_changed))
+        (change->action == CHANGE_MODIFY && change->kind == NODE_DIR && !change->props_changed &&
+         !change->text_changed))
         return NULL;
     TRY(get_now(&now, d, change->path));
     return change->action == CHANGE_MODIFY ? put_modified(d, change, now)
@@ -417,8 +421,10 @@ static void free_map(void *map)
 static struct err *put_revision(struct dumper *d, bool whole)
 {
     const struct change **changes;
-    size_t n, hidden;
-    TRY(wanted_changes(&changes, &n, &hidden, d));
+    size_t n = 0, hidden = 0;
+    /* What is dumped whole does not depend on the list: it may be damaged. */
+    if (!whole || is_filtered(d->params))
+        TRY(wanted_changes(&changes, &n, &hidden, d));
     TRY(put_revision_record(d, n, is_filtered(d->params) ? hidden : 0));
     if (whole)
         return put_whole_revision(d);

@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 command -v svnfsfs >/dev/null || skip_all "svnfsfs is not installed"
 mkdir "$T/damage"
-for kind in twice removed moved kind flag; do
+for kind in twice removed moved action kind flag path "odd path" source more; do
     check "damaged lists: $kind" python3 "$HERE/random_damage.py" "$VARVE" "$T/damage" 3 60 0 "$kind"
 done
 done_testing
