@@ -283,11 +283,6 @@ void list_close(struct list_cursor *c)
 struct err *inherited_props(struct inherited **out, size_t *n, const struct tree *tree,
                             struct str path, const struct access *access, struct arena *arena)
 {
-    struct node self;
-    bool found;
-    TRY(tree_find(&self, &found, tree, path, arena));
-    if (!found)
-        return err_make(E_FS_NOT_FOUND, "'%.*s' path not found", STR(path));
     size_t depth = 1;
     for (size_t i = 1; i < path.n; i++)
         depth += path.p[i] == '/';

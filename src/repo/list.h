@@ -49,7 +49,7 @@ struct err *list_next(bool *more, struct dirent_info *entry, struct list_cursor 
 void list_close(struct list_cursor *cursor);
 
 /* The properties that PATH inherits: of its parents, root first, only folders that have some and
- * may be read. E_FS_NOT_FOUND "'/p' path not found". */
+ * may be read. E_FS_NOT_FOUND where one of them is not there. */
 struct inherited {
     struct str path; /* absolute */
     const struct prop *list;

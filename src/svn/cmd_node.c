@@ -200,7 +200,7 @@ struct err *cmd_get_dir(struct session *s, struct wire_args *args)
 {
     struct get get;
     TRY(take_get(&get, "get-dir", true, s, args));
-    if (get.want_props || get.want_content || get.want_iprops) /* what is not asked may be wrong */
+    if (get.want_props || get.want_content) /* nothing else is asked of the node itself */
         TRY(tree_node(&get.node, &get.tree, get.path, s->request));
     if (get.want_content && get.node.noderev->kind != NODE_DIR)
         return err_make(E_FS_NOT_DIRECTORY, "Can't get entries of non-directory");
@@ -352,7 +352,12 @@ struct err *cmd_get_iprops(struct session *s, struct wire_args *args)
     TRY(auth_require(s, ACCESS_LEVEL_READ, path, false));
     session_log(s, "get-inherited-props %.*s r%lld", STR(log_path(s, path)), (long long)rev);
     struct tree tree;
+    struct node node;
+    bool found;
     TRY(tree_of_rev(&tree, s->fs, rev));
+    TRY(tree_find(&node, &found, &tree, path, s->request));
+    if (!found)
+        return err_make(E_FS_NOT_FOUND, "'%.*s' path not found", STR(path));
     TRY(wire_begin_success(s->conn));
     TRY(send_iprops(s, &tree, path));
     return wire_end_success(s->conn);

@@ -127,6 +127,10 @@ COMMANDS = {
     "a commit that copies from a revision to come": lambda port: COMMIT + ROOT + b"( add-dir ( 4:copy 1:r 1:d ( %s99999 ) ) ) " % s("svn://127.0.0.1:%d/repos/trunk" % port)
                                                     + ABORT + b"( get-latest-rev ( ) ) ",
     "a commit with an entry property": COMMIT + ROOT + b"( change-dir-prop ( 1:r 15:svn:entry:uuid2 ( 1:x ) ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
+    "a commit with bad mergeinfo": COMMIT + ROOT + b"( change-dir-prop ( 1:r 13:svn:mergeinfo ( 4:a\r\nb ) ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
+    "a commit below a file": COMMIT + ROOT + b"( open-file ( 14:trunk/README/x 1:r 1:f ( ) ) ) " + ABORT,
+    "a commit of a copy below a file": lambda port: COMMIT + ROOT + b"( add-dir ( 14:trunk/README/x 1:r 1:d ( %s5 ) ) ) " % s("svn://127.0.0.1:%d/repos/trunk" % port) + ABORT,
+    "a commit that copies from below a file": lambda port: COMMIT + ROOT + b"( add-file ( 4:copy 1:r 1:d ( %s5 ) ) ) " % s("svn://127.0.0.1:%d/repos/trunk/README/x" % port) + ABORT,
     "a commit with a bad property": COMMIT + ROOT + b"( change-dir-prop ( 1:r 10:svn:ignore ( 3:a\rb ) ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
     "a commit with a control character": COMMIT + ROOT + b"( add-dir ( 3:a\tb 1:r 1:d ( ) ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
     "a commit of no string": b"( commit ( 7 ) ) ( get-latest-rev ( ) ) ",

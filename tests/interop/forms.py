@@ -98,7 +98,8 @@ REVS = [b"0", b"9999", b"9223372036854775807", b"18446744073709551615", b"999999
 # Forms that the rules above do not make.
 MORE = {
     "get-dir": {"a file, without entries": [b"12:trunk/README", b"( 5 )", b"true", b"false"],
-                "nothing, and nothing of it": [b"4:none", b"( 5 )", b"false", b"false"]},
+                "nothing, and nothing of it": [b"4:none", b"( 5 )", b"false", b"false"],
+                "nothing but what it would inherit": [b"4:none", b"( 5 )", b"false", b"false", b"( )", b"true"]},
     "lock": {"a folder, of a revision to come": [b"5:trunk", b"( )", b"true", b"( 9999 )"],
              "nothing, of a revision to come": [b"4:none", b"( )", b"true", b"( 9999 )"]},
     "lock-many": {"a path twice": [b"( )", b"true", b"( ( 12:trunk/README ( 9999 ) ) ( 4:none ( ) ) ( 12:trunk/README ( ) ) ( 12:trunk/README ( ) ) )"],
@@ -227,8 +228,17 @@ def hold(peer, greeting, said):
 
 
 def resolve(items):
-    """The lines of an edit with paths in the place of tokens, in the order of paths."""
+    """The lines of an edit with paths in the place of tokens, in the order of paths; those of a path in the order in
+    which they came, but that its properties are in no order."""
     paths, lines, edit, in_delta = {}, [], [], False
+
+    def add(path, text, is_prop=False):
+        earlier = [stage for other, stage, _ in edit if other == path]
+        edit.append((path, max(earlier, default=0) + (not is_prop), text))
+
+    def edit_lines():
+        return [text for _, _, text in sorted(edit)]
+
     for item in items:
         in_delta = isinstance(item, bytes) and item and (in_delta or item.startswith(b"SVN"))
         if in_delta:
@@ -237,21 +247,23 @@ def resolve(items):
         params = item[1] if word and len(item) > 1 and isinstance(item[1], list) else []
         if word == "open-root" and len(params) == 2:
             paths[params[1]] = b""
-            edit.append("(root)")
+            add(b"", "(root)")
         elif word in ("add-dir", "open-dir", "add-file", "open-file"):
             paths[params[2]] = params[0]
-            edit.append("%r %s in %r %r" % (params[0], word, paths[params[1]], params[3]))
+            add(params[0], "%r %s in %r %r" % (params[0], word, paths[params[1]], params[3]))
         elif word in ("close-dir", "close-file", "change-dir-prop", "change-file-prop", "apply-textdelta", "textdelta-end"):
-            edit.append("%r %s %r" % (paths[params[0]], word, params[1:]))
+            add(paths[params[0]], "%r %s %r" % (paths[params[0]], word, params[1:]), word.endswith("-prop"))
+        elif word in ("absent-dir", "absent-file"):
+            add(params[0], "%r %s in %r" % (params[0], word, paths[params[1]]))
         elif word == "textdelta-chunk":
             continue
         elif word == "delete-entry":
-            edit.append("%r deleted" % params[0])
+            add(params[0], "%r deleted" % params[0])
         else:
-            lines += sorted(edit)
-            edit = []
+            lines += edit_lines()
+            edit.clear()
             lines.append(conversation.show(conversation.plain(item, False)) if isinstance(item, (list, tuple)) else repr(item))
-    return lines + sorted(edit)
+    return lines + edit_lines()
 
 
 def told(port, data, name):
