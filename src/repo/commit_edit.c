@@ -133,6 +133,7 @@ static struct err *check_current(struct commit_edit *ce, struct str path, revnum
 {
     enum node_kind kind;
     revnum created;
+    TRY(check_base(ce, base_rev));
     TRY(look(&kind, &created, ce, path));
     if (base_rev != REV_NONE && created != REV_NONE && base_rev < created)
         return out_of_date(path, kind);
@@ -163,7 +164,6 @@ static struct err *on_delete(struct commit_edit *ce, const struct edit_event *ev
     TRY(need_entry(ce, path, kind == NODE_DIR));
     if (kind == NODE_NONE)
         return out_of_date(path, kind);
-    TRY(check_base(ce, event->rev));
     TRY(check_current(ce, path, event->rev));
     if (path.n > 1) /* the root cannot go, whatever is locked */
         TRY(need_lock(ce, path, true));
@@ -171,8 +171,9 @@ static struct err *on_delete(struct commit_edit *ce, const struct edit_event *ev
 }
 
 /* Everything that is copied must be there and readable; a folder is one whatever the client adds it
- * as. */
-static struct err *need_source(struct commit_edit *ce, const struct edit_event *event)
+ * as. A PATH that it cannot be copied to is told before what is not there. */
+static struct err *need_source(struct commit_edit *ce, const struct edit_event *event,
+                               struct str path)
 {
     struct tree tree;
     struct node source;
@@ -181,6 +182,7 @@ static struct err *need_source(struct commit_edit *ce, const struct edit_event *
     TRY(tree_find(&source, &found, &tree, event->copy_path, ce->scratch));
     bool is_dir = found && source.noderev->kind == NODE_DIR;
     TRY(need_right(ce, event->copy_path, ACCESS_READ, is_dir || event->kind == EDIT_ADD_DIR));
+    TRY(path_check_utf8(path));
     return found ? NULL : tree_node(&source, &tree, event->copy_path, ce->scratch);
 }
 
@@ -196,7 +198,7 @@ static struct err *add_copy(struct commit_edit *ce, const struct edit_event *eve
     if (kind != NODE_NONE && !parent->was_copied)
         return out_of_date(path, kind);
     TRY(fsfs_check_revision(ce->repo->fs, event->copy_rev));
-    TRY(need_source(ce, event));
+    TRY(need_source(ce, event, path));
     TRY(need_lock(ce, path, true));
     return txn_copy(ce->txn, path, event->copy_rev, event->copy_path);
 }
@@ -281,10 +283,8 @@ static struct err *run_start_commit(struct commit_edit *ce)
     return txn_unspill_changes(ce->txn);
 }
 
-static struct err *begin_txn(struct commit_edit *ce)
+static struct err *begin_txn(struct commit_edit *ce, revnum youngest)
 {
-    revnum youngest;
-    TRY(fsfs_youngest(&youngest, ce->repo->fs));
     TRY(txn_begin(&ce->txn, ce->repo->fs, youngest));
     struct str name = txn_name(ce->txn);
     ce->txn_name = mem_zalloc(name.n + 1);
@@ -295,11 +295,15 @@ static struct err *begin_txn(struct commit_edit *ce)
 
 static struct err *on_open_root(struct commit_edit *ce, const struct edit_event *event)
 {
+    revnum youngest;
+    TRY(fsfs_youngest(&youngest, ce->repo->fs));
+    if (event->rev > youngest)
+        return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld (HEAD is %lld)",
+                        (long long)event->rev, (long long)youngest);
     if (!ce->has_root) /* who opens it twice goes on with the same transaction */
-        TRY(begin_txn(ce));
+        TRY(begin_txn(ce, youngest));
     /* Whether the base path is there is not asked: the first change below it names what is missing,
      * and that is what clients know as out of date. */
-    TRY(check_base(ce, event->rev));
     ce->has_root = true;
     return add_node(ce, event->node, ce->params.base_path, event->rev, false);
 }
@@ -385,7 +389,10 @@ static struct err *on_text_end(struct commit_edit *ce, const struct edit_event *
 {
     struct edit_node *node;
     TRY(need_node(&node, ce, event->node));
-    return node->text ? txn_delta_end(node->text) : NULL;
+    if (!node->text)
+        return err_make(E_FS_INCORRECT_EDITOR_COMPLETION, "'%.*s' ends a text that it has not",
+                        STR(node->path));
+    return txn_delta_end(node->text);
 }
 
 /* The client says what the file must be now, whether it sent a text or not. */
