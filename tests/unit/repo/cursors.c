@@ -246,9 +246,14 @@ static struct err *answer_list(struct buf *out, const struct question *q, struct
 static struct err *answer_iprops(struct buf *out, const struct question *q, struct arena *arena)
 {
     struct tree tree;
+    struct node node;
+    bool found;
     struct inherited *list;
     size_t n;
     TRY(tree_of_rev(&tree, fs, number(q, 2)));
+    TRY(tree_find(&node, &found, &tree, q->word[1], arena));
+    if (!found)
+        return err_make(E_FS_NOT_FOUND, "'%.*s' path not found", STR(q->word[1]));
     TRY(inherited_props(&list, &n, &tree, q->word[1], access_now(), arena));
     for (size_t i = 0; i < n; i++) {
         buf_cstr(out, "( ");
