@@ -216,7 +216,7 @@ static void a_new_revision_is_noticed(void **state)
     struct fsfs *fs = stock_open(stock, "r");
     assert_ok(fsfs_check_revision(fs, 0));
     assert_err(fsfs_check_revision(fs, 1), E_FS_NO_SUCH_REVISION, "No such revision 1");
-    assert_err(fsfs_check_revision(fs, -1), E_FS_NO_SUCH_REVISION, "No such revision -1");
+    assert_err(fsfs_check_revision(fs, -1), E_FS_NO_SUCH_REVISION, "Invalid revision number '-1'");
     stock_run(stock, "svn mkdir -q -m '' $U/r/a");
     assert_ok(fsfs_check_revision(fs, 1));
     fsfs_close(fs);
