@@ -197,13 +197,8 @@ struct err *lease_take(struct store *store, enum lease_kind kind)
         home_release(home, kind);
         return err;
     }
-    bool itself = true;
-    err = store_is_itself(&itself, store);
-    if (!err && !itself)
-        err =
-            err_make(E_FS_GENERAL, "Another repository is in the place of the one that was opened; "
-                                   "open it again");
-    else if (!err && kind == LEASE_WRITE)
+    err = store_check_itself(store);
+    if (!err && kind == LEASE_WRITE)
         err = sweep(store);
     if (err)
         lease_drop(store, kind);

@@ -43,14 +43,18 @@ struct err *store_identify(struct store *store)
     return identity_at(&store->identity, store);
 }
 
-struct err *store_is_itself(bool *out, const struct store *store)
+struct err *store_check_itself(const struct store *store)
 {
     static const struct identity none;
     struct identity now;
     TRY(identity_at(&now, store));
-    *out = memcmp(&store->identity, &none, sizeof none) == 0 ||
-           memcmp(&store->identity, &now, sizeof now) == 0;
-    return NULL;
+    if (memcmp(&store->identity, &none, sizeof none) == 0 ||
+        memcmp(&store->identity, &now, sizeof now) == 0)
+        return NULL;
+    if (memcmp(&now, &none, sizeof none) == 0)
+        return err_make(E_FS_GENERAL, "The repository that was opened is no longer there");
+    return err_make(E_FS_GENERAL,
+                    "Another repository is in the place of the one that was opened; open it again");
 }
 
 /* ---- open and close ---- */

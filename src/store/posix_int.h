@@ -159,8 +159,6 @@ struct err *folder_list(struct str **names, size_t *count, const struct store *s
 
 /* What is at the store's path now is this store. */
 struct err *store_identify(struct store *store);
-/* Is it still? A store that was opened to be made is always itself. */
-struct err *store_is_itself(bool *out, const struct store *store);
 
 /* ---- body.c ---- */
 

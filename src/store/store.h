@@ -57,6 +57,9 @@ struct head {
     uint64_t next_node_id, next_copy_id; /* formats 1 and 2 */
 };
 struct err *store_head(struct head *out, struct store *store); /* reads `current` afresh */
+/* Is what is at its path still the store that was opened? E_FS_GENERAL where it is another one, or
+ * none. One that was opened to be made is always itself. */
+struct err *store_check_itself(const struct store *store);
 /* Revisions that were final are no more: their files are opened anew. */
 void store_forget(struct store *store);
 struct err *store_min_unpacked(revnum *out,

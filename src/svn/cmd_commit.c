@@ -99,7 +99,7 @@ static struct err *take_edits(int *ended, struct session *s, struct commit_edit 
  * What comes until then has no meaning any more. */
 static struct err *refuse_edit(struct session *s, struct err *why)
 {
-    session_log_fault(s, why);
+    why = session_fault(s, why);
     struct err *err = wire_failure(s->conn, why);
     err_free(why);
     if (!err)

@@ -66,8 +66,8 @@ static struct err *send_text(struct session *s, const struct tree *tree, const s
         return err;
     TRY(wire_str(s->conn, S("")));
     if (err) {
+        err = session_fault(s, err);
         struct err *sent = wire_failure(s->conn, err);
-        session_log_fault(s, err);
         err_free(err);
         return sent;
     }

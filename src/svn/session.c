@@ -283,17 +283,34 @@ static bool is_fault(const struct err *err)
     return false;
 }
 
-void session_log_fault(const struct session *s, const struct err *err)
+/* What the filesystem does not have. */
+static bool is_missing(const struct err *err)
 {
-    if (is_fault(err))
+    return err->code == E_FS_NO_SUCH_REVISION || err->code == E_FS_NOT_FOUND ||
+           err->code == E_FS_ID_NOT_FOUND;
+}
+
+struct err *session_fault(const struct session *s, struct err *err)
+{
+    bool fault = is_fault(err);
+    if (fault)
         session_log_err(s, err);
+    struct err *replaced =
+        s->fs && (fault || is_missing(err)) ? store_check_itself(s->fs->store) : NULL;
+    if (!replaced || replaced->code != E_FS_GENERAL) {
+        err_free(replaced);
+        return err;
+    }
+    err_free(err);
+    session_log_err(s, replaced);
+    return replaced;
 }
 
 /* Tell of ERR (freed) in the place of an answer. */
 static struct err *send_failure(struct session *s, struct err *err)
 {
     conn_hold_discard(s->conn);
-    session_log_fault(s, err);
+    err = session_fault(s, err);
     struct err *sent = wire_failure(s->conn, err);
     err_free(err);
     return sent;

@@ -91,9 +91,10 @@ void session_log(const struct session *s, const char *fmt, ...)
 /* What a user may not do; of those without a name nothing is told. An empty PATH is left out. */
 void session_log_denied(const struct session *s, struct str path, int right, bool recursive);
 void session_log_err(const struct session *s, const struct err *err);
-/* Log ERR, which the client is told of, where that is usual: not for what is wrong with the
- * client's question only. */
-void session_log_fault(const struct session *s, const struct err *err);
+/* What the client is told where ERR stands in the way: another error where the repository was
+ * replaced, which explains what is not found or seems to be damaged. ERR is logged where that is
+ * usual: not for what is wrong with the client's question only. */
+struct err *session_fault(const struct session *s, struct err *err);
 /* Words for the log, each behind a space, encoded. */
 struct str log_words(const struct session *s, const struct str *words, size_t n);
 /* A path in the form of the log: URI-encoded. */

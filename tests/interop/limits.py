@@ -269,6 +269,20 @@ def do_commit_slowly(port, name, ready, go):
     tell(data)
 
 
+def do_ask_later(port, ready, go, *questions):
+    """Log in, touch READY, wait for GO to exist, and ask."""
+    sock = log_in(int(port))
+    open(ready, "w").close()
+    for _ in range(300):
+        if os.path.exists(go):
+            break
+        time.sleep(0.1)
+    for question in questions:
+        sock.sendall(question.encode())
+    sock.shutdown(socket.SHUT_WR)
+    tell(read_all(sock))
+
+
 def do_wait(port, ready):
     """Log in, touch READY and listen."""
     sock = log_in(int(port))

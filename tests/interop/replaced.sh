@@ -65,5 +65,43 @@ seen "$URL" >"$T/got"
 seen "file://$R" >"$T/wanted"
 same "who comes then has the new one" "$T/got" "$T/wanted"
 check "stock verifies it" svnadmin verify -q "$R"
+
+# Another one with the same UUID and other files, while sessions are open: what they do not find, or cannot read, is no damage.
+same_uuid() { # same_uuid FORMAT COMMAND...: COMMAND makes its revisions
+    local uuid
+    uuid=$(svnlook uuid "$R")
+    rm -rf "$R"
+    create svnadmin "$1" "$R"
+    svnadmin setuuid "$R" "$uuid"
+    "${@:2}"
+}
+asked_later() { # asked_later COMMAND...: what a session that has read nothing yet is told after COMMAND
+    rm -rf "$R" "$T/ready" "$T/go"
+    create svnadmin 8 "$R"
+    commits "file://$R" elder
+    go ask-later "$PORT_varve" "$T/ready" "$T/go" "( get-file ( 4:file ( 5 ) false true ) ) " "( log ( ( 0: ) ( 5 ) ( 1 ) true true 0 ) ) " \
+        "( get-dir ( 0: ( 5 ) false true ) ) " >"$T/told" &
+    within 60 [ -e "$T/ready" ]
+    "$@"
+    : >"$T/go"
+    wait $!
+}
+three_times() { # three_times TEXT
+    [ "$(grep -c "160000 $1" "$T/told")" = 3 ] && return
+    explain <"$T/told"
+    return 1
+}
+asked_later same_uuid 6 commits "file://$R" younger
+three_times "Another repository is in the place of the one that was opened"
+result $? "in another format: each answer says that it was replaced"
+asked_later same_uuid 8 true
+three_times "Another repository is in the place of the one that was opened"
+result $? "without revisions: the same"
+asked_later rm -rf "$R"
+three_times "The repository that was opened is no longer there"
+result $? "no repository at all: the answers say so"
+create svnadmin 8 "$R"
+commits "$URL" last
+is "a session that comes then is served" "$(svn cat "$URL/file")" "last 3"
 is "nothing is left in transactions" "$(find "$R/db/transactions" "$R/db/txn-protorevs" -mindepth 1)" ""
 done_testing
