@@ -11,10 +11,9 @@ enum {
 };
 
 struct account {
-    atomic_size_t used; /* and one more for the owner */
-    atomic_size_t
-        granted;         /* it may use so much before it asks the total: the free share and steps */
-    atomic_bool refused; /* the last step went beyond the total */
+    atomic_size_t used;      /* and one more for the owner */
+    atomic_size_t granted;   /* what it may use before it asks the total: free share and steps */
+    atomic_bool refused;     /* the last step went beyond the total */
     atomic_size_t pinned;    /* bytes of objects: one that is held twice counts twice */
     atomic_bool pin_refused; /* one of them went beyond the total */
     struct account_terms terms;
@@ -22,7 +21,7 @@ struct account {
 
 _Thread_local struct account *account_current;
 
-static atomic_size_t total_taken;
+static atomic_size_t total_taken; /* read it by way of as_total */
 static size_t total_limit;
 static int total_code;
 static const char *total_text;
@@ -34,9 +33,16 @@ void account_set_total(size_t limit, int code, const char *text)
     total_text = text;
 }
 
+/* What one thread has let go of and another one has not said yet that it holds may make SUM less
+ * than nothing. */
+static size_t as_total(size_t sum)
+{
+    return sum > SIZE_MAX / 2 ? 0 : sum;
+}
+
 size_t account_total(void)
 {
-    return atomic_load(&total_taken);
+    return as_total(atomic_load_explicit(&total_taken, memory_order_relaxed));
 }
 
 struct account *account_new(const struct account_terms *terms)
@@ -75,8 +81,7 @@ void account_pin(struct account *account, struct shared *object)
     if (atomic_fetch_add_explicit(&object->pins, 1, memory_order_relaxed))
         return;
     count_pins((ptrdiff_t)bytes);
-    if (pinned > account->terms.free && total_limit &&
-        atomic_load_explicit(&total_taken, memory_order_relaxed) > total_limit)
+    if (pinned > account->terms.free && total_limit && account_total() > total_limit)
         atomic_store_explicit(&account->pin_refused, true, memory_order_relaxed);
 }
 
@@ -107,7 +112,7 @@ static size_t free_share(const struct account *account)
 
 static void take_steps(struct account *account, size_t n)
 {
-    size_t taken = atomic_fetch_add(&total_taken, n) + n;
+    size_t taken = as_total(atomic_fetch_add(&total_taken, n) + n);
     atomic_fetch_add(&account->granted, n);
     if (total_limit && taken > total_limit)
         atomic_store(&account->refused, true);
@@ -199,7 +204,7 @@ struct err *account_check_more(const struct account *account, size_t extra)
                    atomic_load_explicit(&account->pin_refused, memory_order_relaxed);
     size_t wanted = extra > granted || used + OWNER > granted - extra ? extra : 0;
     if (total_limit && !refused && wanted) {
-        size_t taken = atomic_load_explicit(&total_taken, memory_order_relaxed);
+        size_t taken = account_total();
         refused = taken > total_limit || wanted > total_limit - taken;
     }
     return refused ? refusal(total_code, total_text) : NULL;
@@ -207,7 +212,7 @@ struct err *account_check_more(const struct account *account, size_t extra)
 
 bool account_is_in_the_way(const struct account *account)
 {
-    return account && total_limit && atomic_load(&total_taken) > total_limit / 2 &&
+    return account && total_limit && account_total() > total_limit / 2 &&
            (atomic_load(&account->granted) > free_share(account) ||
             atomic_load(&account->pinned) > account->terms.free);
 }

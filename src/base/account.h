@@ -47,7 +47,8 @@ void account_set_terms(struct account *account, const struct account_terms *term
 /* What all accounts may take above their free shares; LIMIT 0: any amount. For the process, before
  * the first account. */
 void account_set_total(size_t limit, int code, const char *text);
-size_t account_total(void); /* of objects, what this thread and those that have ended hold */
+/* What they have taken. Threads that are alive may not have said yet what they hold of objects. */
+size_t account_total(void);
 
 /* The thread's account: NULL where nobody counts. */
 extern _Thread_local struct account *account_current;

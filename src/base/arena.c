@@ -14,9 +14,8 @@ enum {
     ALIGN = 16,
     FIRST_CHUNK = 4 * 1024,     /* one page: most requests are small */
     LARGEST_CHUNK = 256 * 1024, /* growth stops here, so that at most this much lies idle */
-    PIN_FROM = 1024, /* bytes of an object that the account hears of by itself; of smaller ... */
-    SMALL_STEP =
-        16 * 1024, /* ... ones, which are many, after so many bytes, however often the same */
+    PIN_FROM = 1024,        /* bytes of an object from which on the account hears of it by itself */
+    SMALL_STEP = 16 * 1024, /* it hears of smaller ones, which are many, after so many bytes */
 };
 
 /* The bytes of a chunk follow its header:  [struct chunk, padded][used ......|free ....] */

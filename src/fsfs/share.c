@@ -78,6 +78,7 @@ static struct err *digests_of_stored(uint8_t md5[MD5_SIZE], uint8_t sha1[SHA1_SI
     struct digest *digest = digest_new(DIGEST_MD5 | DIGEST_SHA1);
     struct err *err = NULL;
     for (size_t got = 1; !err && got;) {
+        got = 0;
         err = reader_read(reader, piece, PIECE, &got);
         digest_add(digest, str_make(piece, got));
     }

@@ -470,11 +470,7 @@ static struct err *open_repo(struct session *s, struct str url)
     const char *folder = find_repo(&inside, &depth, s, path);
     if (!folder)
         return err_make(E_RA_SVN_REPOS_NOT_FOUND, "No repository found in '%.*s'", STR(url));
-    TRY(account_check());
-    struct account *mine = account_enter(NULL); /* all sessions share it */
-    struct err *err = registry_acquire(&s->shared_repo, folder);
-    account_enter(mine);
-    TRY(err);
+    TRY(registry_acquire(&s->shared_repo, folder));
     s->own_repo = *s->shared_repo;
     s->repo = &s->own_repo;
     s->fs = s->repo->fs;
@@ -517,7 +513,11 @@ static struct err *begin(struct session *s)
     s->svndiff_version = compression > 0 && s->caps & CAP_SVNDIFF2   ? 2
                          : compression > 0 && s->caps & CAP_SVNDIFF1 ? 1
                                                                      : 0;
+    TRY(account_check());
+    /* All sessions share the repository and its rules, and the administrator wrote them. */
+    struct account *mine = account_enter(NULL);
     struct err *err = open_repo(s, url);
+    account_enter(mine);
     if (err && (err->code == E_AUTHN_FAILED || err->code == E_AUTHZ_INVALID_CONFIG)) {
         /* where the damage is concerns the log, not the client */
         session_log_err(s, err);
@@ -666,10 +666,12 @@ static struct err *say_goodbye(struct session *s, struct err *err)
     return err;
 }
 
-/* Who has not logged in has a small share, and only that: he is in nobody's way. */
+/* Whoever has not logged in has a small share, and only that, and so is in nobody's way. */
 static struct account *stranger_account(const struct session_limits *limits)
 {
     size_t bytes = LOGIN_MEMORY_FACTOR * limits->login_bytes;
+    if (bytes)
+        bytes += LOGIN_MEMORY_LEAST;
     return account_new(&(struct account_terms){
         .limit = bytes,
         .free = bytes,

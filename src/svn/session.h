@@ -26,9 +26,10 @@ void session_limits_init(struct session_limits *limits);
 
 /* A logged-in client's memory up to this is always there, however much others take. */
 enum { SESSION_MEMORY_FREE = 256 << 10 };
-/* Before that, memory for each byte that a client may say: what a greeting becomes, item by item,
- * and the copies of its URL. Tiny words, which become ten times that, are no greeting. */
-enum { LOGIN_MEMORY_FACTOR = 4 };
+/* Before that, memory for the first blocks, and for each byte that a client may say: what a
+ * greeting becomes, item by item, and the copies of its URL. Tiny words, which become ten times
+ * that, are no greeting. */
+enum { LOGIN_MEMORY_LEAST = 16 << 10, LOGIN_MEMORY_FACTOR = 4 };
 
 /* What a session and who may end it know of each other. A session that is WAITING for a command
  * loses nothing when it ends: who wants that sets the state to ENDED and shuts the input. All zero

@@ -60,6 +60,12 @@ told "so is who says little" "$(go say-little "$PORT_varve")" "E210003 The clien
 logged "it" "210003 The client did not log in in time"
 again --max-login-size 2
 told "who says too much before logging in is told so" "$(go chatter "$PORT_varve" 4000)" "E210009 The client request size exceeds the configured limit"
+again --max-login-size 1
+check "ordinary clients say less than 1 kB" svn info "$URL_varve/repos"
+create svnadmin 8 "$T/root/ruled"
+printf '[general]\nanon-access = read\nauthz-db = authz\n' >"$T/root/ruled/conf/svnserve.conf"
+{ printf '[/]\n* = r\n'; seq 20000 | sed 's|.*|[/folder/&]\nuser& = rw|'; } >"$T/root/ruled/conf/authz"
+check "rules of 700 kB are not the client's to answer for" svn info "$URL_varve/ruled"
 
 # ---- requests -------------------------------------------------------------------------------------
 again --idle-timeout 1

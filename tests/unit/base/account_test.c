@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/map.h"
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { KB = 1 << 10, MB = 1 << 20, CODE = E_RA_SVN_REQUEST_SIZE, TOTAL_CODE = E_REPOS_BAD_ARGS };
@@ -140,6 +141,58 @@ static void an_object_counts_once_however_many_hold_it(void **state)
     shared_unref(second);
 }
 
+struct holding {
+    struct account *account;
+    struct blob *blob;
+};
+
+static void *hold(void *arg)
+{
+    const struct holding *holding = arg;
+    account_pin(holding->account, &holding->blob->shared);
+    return NULL;
+}
+
+static void *let_go(void *arg)
+{
+    const struct holding *holding = arg;
+    account_unpin(holding->account, &holding->blob->shared);
+    return NULL;
+}
+
+static void in_a_thread(void *(*fn)(void *arg), struct holding *holding)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, fn, holding), 0);
+    pthread_join(thread, NULL);
+}
+
+/* Threads say what they hold in steps. */
+static void objects_that_another_thread_lets_go_of_make_no_total_of_less_than_nothing(void **state)
+{
+    struct account *a = account_of(0, 0), *b = account_of(0, 0);
+    account_set_total(MB, TOTAL_CODE, "all");
+    struct holding holdings[2] = {{a, blob_new(60 * KB)}, {a, blob_new(60 * KB)}};
+    for (int i = 0; i < 2; i++)
+        in_a_thread(hold, &holdings[i]);
+    for (int i = 0; i < 2; i++)
+        let_go(&holdings[i]);
+    assert_int_equal(account_total(), 0);
+    account_charge(b, 8 * KB);
+    assert_ok(account_check_more(b, 0));
+    assert_ok(account_check_more(b, 64 * KB));
+    assert_false(account_is_in_the_way(b));
+    account_credit(b, 8 * KB);
+    for (int i = 0; i < 2; i++) {
+        hold(&holdings[i]);
+        in_a_thread(let_go, &holdings[i]);
+        shared_unref(holdings[i].blob);
+    }
+    account_close(a);
+    account_close(b);
+    account_set_total(0, 0, NULL);
+}
+
 static void what_an_arena_keeps_is_held_until_it_is_rewound(void **state)
 {
     struct account *a = account_of(MB, 0), *outer = account_enter(a);
@@ -180,6 +233,7 @@ int main(void)
         cmocka_unit_test(arenas_buffers_and_maps_charge_the_account_that_was_current),
         cmocka_unit_test(bytes_that_a_buffer_hands_on_are_charged_to_nobody),
         cmocka_unit_test(an_object_counts_once_however_many_hold_it),
+        cmocka_unit_test(objects_that_another_thread_lets_go_of_make_no_total_of_less_than_nothing),
         cmocka_unit_test(what_an_arena_keeps_is_held_until_it_is_rewound),
         cmocka_unit_test(without_an_account_nothing_is_counted),
     };
