@@ -175,7 +175,7 @@ struct err *section_unpack_lz4(struct buf *out, struct str section, size_t limit
     if (n > LZ4_MAX_INPUT_SIZE || n / LZ4_EXPANDS_AT_MOST > section.n || section.n > INT32_MAX)
         return damaged("LZ4", section.n, n);
     buf_reserve(out, n);
-    char none; /* no bytes have a form, too */
+    char none; /* an empty section may have a compressed form, too */
     char *to = n ? out->p + out->n : &none;
     if (LZ4_decompress_safe(section.p, to, (int)section.n, (int)n) != (int)n)
         return damaged("LZ4", section.n, n);

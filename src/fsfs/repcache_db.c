@@ -193,8 +193,8 @@ static bool make_file(const char *path, int format)
     return made;
 }
 
-/* A file without a table is somebody's who is about to make one: give him a moment. Then make it,
- * looking again under the write lock. */
+/* Whoever has created a file without a table is about to make the table: wait a moment for that.
+ * Then make it, looking again under the write lock. */
 static struct err *make_table_in_place(struct repcache_db *db, bool *made, int format)
 {
     int64_t version = 0;

@@ -162,7 +162,7 @@ static struct err *pack_write(struct fsfs *fs, int64_t shard, struct str name, r
         buf_str(&plain, values[i]);
     if (plain.n > LIST_READ_MAX)
         return err_make(E_REPOS_BAD_ARGS,
-                        "Packed, the property list of revision %lld is larger than %d bytes",
+                        "The property list of revision %lld is larger than %d bytes when packed",
                         (long long)first, LIST_READ_MAX);
     section_pack_zlib(&file, buf_view(&plain),
                       fs->config.compress_packed_revprops ? REVPROP_ZLIB_LEVEL : 0);

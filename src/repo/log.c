@@ -221,7 +221,7 @@ static struct err *entry_revprops(struct log_entry *entry, struct log_cursor *c,
 /* Subversion lists the changed paths of a revision that it leaves out with the next entry that it
  * sends. People and scripts compare the logs of two servers, so they go along here too; only not
  * with the end of a group, where nobody looks at them. What it searches again, and so leaves out
- * again, hangs on the order of its hash tables, too: in so far they are not always the same. */
+ * again, depends on the order of its hash tables too, so these lists are not always the same. */
 static void carry_changes(struct log_cursor *c, const struct log_entry *entry)
 {
     size_t needed = c->carried_count + entry->change_count;

@@ -159,7 +159,7 @@ static struct err *take_commit(struct commit_result *result, struct session *s,
     return err;
 }
 
-/* Who may write is not kept from it by what readers ask for: his limit is his own. */
+/* What readers ask for does not keep others from writing: a commit has a limit of its own. */
 static struct account *account_of_commit(const struct session_limits *limits)
 {
     size_t bytes = limits->commit_memory;

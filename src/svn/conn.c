@@ -35,7 +35,7 @@ struct conn {
     bool ended;          /* no more input: the peer has ended it, or let us wait too long */
     int64_t deadline_ms; /* on the monotonic clock; 0: none */
     unsigned idle_s;     /* 0: any time */
-    unsigned step_s;     /* of it, so often one looks whether the memory is wanted */
+    unsigned step_s;     /* how often to look whether others want the memory */
     unsigned nesting;
 };
 

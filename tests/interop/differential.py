@@ -276,7 +276,7 @@ def _worker(context, first, results, stop):
     def why(difference, case, tries):
         reason = explained_by(difference, case, table)
         if not reason and not options.self_test and stock_says_so_too(case, difference, run_with, options, tries):
-            reason = f"stock answers now so, now so: {difference.kind}"
+            reason = f"stock's own answer varies: {difference.kind}"
         return reason
 
     try:

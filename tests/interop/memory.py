@@ -192,7 +192,7 @@ class Attacker:
 
 
 def small_question(port):
-    """Somebody who wants little: is he served?"""
+    """Is somebody served who wants little?"""
     began = time.monotonic()
     sock = log_in(port)
     sock.sendall(b"( get-file ( 4:file ( ) true true ) ) ( log ( ( 0: ) ( ) ( ) true false 0 ) ) ( get-mergeinfo ( ( 4:file ) ( ) inherited false ) ) ")

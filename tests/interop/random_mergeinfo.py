@@ -8,9 +8,9 @@ usage: random_mergeinfo.py ROOT PORT-OF-STOCK PORT-OF-OURS FIRST COUNT [REVISION
 ROOT is the folder that both servers serve; a history is made of each of COUNT seeds from FIRST on. Prints the
 differences, and how much was asked.
 
-Stock crashes over some of the questions, thinks for ever or forgets to end: what it says before counts. With an entry both servers
-list the paths of revisions that they left out before it; which those are hangs on stock's hash tables, so that a
-difference in them is only counted."""
+Stock crashes over some of the questions, thinks for ever or forgets to end: what it says before that counts. With an
+entry both servers list the paths of revisions that they left out before it; which those are depends on stock's hash
+tables, so that a difference in them is only counted."""
 import random
 import subprocess
 import sys
