@@ -14,9 +14,7 @@ struct txn *txn_new(struct fsfs *fs, struct txn_id id)
     txn->account = account_current;
     txn->arena = arena_new();
     txn->scratch = arena_new();
-    txn->looks = arena_new();
     txn->scratch_start = arena_mark(txn->scratch);
-    txn->looks_start = arena_mark(txn->looks);
     txn->base = id.base;
     txn->id = id;
     AUTO_BUF(name);
@@ -71,7 +69,7 @@ void txn_abort(struct txn *txn)
         err_free(txn_remove(txn->fs, txn->name));
     map_free(txn->changes, NULL);
     map_free(txn->by_sha1, NULL);
-    arena_free(txn->looks);
+    buf_free(&txn->seen_path);
     arena_free(txn->scratch);
     arena_free(txn->arena);
     free(txn);
@@ -114,35 +112,66 @@ void txn_keep_date(struct txn *txn, bool keep)
 
 /* ---- looking ---- */
 
-static struct err *look(const struct txn_node **out, struct txn *txn, const struct txn_way *way)
+static struct err *look_committed(const struct txn_node **out, struct txn *txn,
+                                  const struct noderev *noderev, struct str path,
+                                  struct arena *arena)
 {
-    const struct txn_step *last = way_last(way);
-    if (last->node) {
-        TRY(txn_collect_node(txn, last->node));
-        *out = last->node;
-        return NULL;
-    }
-    struct txn_node *view = ARENA_NEW(txn->looks, struct txn_node);
-    noderev_take(&view->nr, last->nr);
-    view->from = last->nr;
+    struct txn_node *view = ARENA_NEW(arena, struct txn_node);
+    noderev_take(&view->nr, noderev);
+    view->from = noderev;
     *out = view;
+    if (noderev->kind == NODE_DIR) {
+        buf_clear(&txn->seen_path);
+        buf_str(&txn->seen_path, path);
+        txn->seen = noderev->id;
+    }
     return NULL;
 }
 
-struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path)
+/* Of the way, which was put into ARENA from MARK on, only the end is kept: it may be long, and many
+ * places may be looked at before the next change. */
+static struct err *look(const struct txn_node **out, struct txn *txn, const struct txn_way *way,
+                        struct str path, struct arena *arena, struct arena_mark mark)
 {
+    const struct txn_step last = *way_last(way);
+    if (last.node) {
+        arena_rewind(arena, mark);
+        *out = last.node;
+        return txn_collect_node(txn, last.node);
+    }
+    const struct noderev_id id = last.nr->id;
+    arena_rewind(arena, mark);
+    const struct noderev *noderev;
+    TRY(noderev_get(&noderev, txn->fs, &id, arena));
+    return look_committed(out, txn, noderev, path, arena);
+}
+
+struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path,
+                     struct arena *arena)
+{
+    const struct arena_mark mark = arena_mark(arena);
+    struct str below;
     struct txn_way way;
     bool found;
     *out = NULL;
-    TRY(way_try(&way, &found, txn, path, txn->looks));
-    return found ? look(out, txn, &way) : NULL;
+    /* Edits go depth first: what is looked at next is mostly below what was looked at last. */
+    if (txn->seen_path.n && path_skip_ancestor(&below, buf_view(&txn->seen_path), path)) {
+        const struct noderev *noderev;
+        TRY(noderev_get(&noderev, txn->fs, &txn->seen, arena));
+        TRY(noderev_descend(&noderev, txn->fs, below, arena));
+        return noderev ? look_committed(out, txn, noderev, path, arena) : NULL;
+    }
+    TRY(way_try(&way, &found, txn, path, arena));
+    return found ? look(out, txn, &way, path, arena, mark) : NULL;
 }
 
-struct err *txn_get(const struct txn_node **out, struct txn *txn, struct str path)
+struct err *txn_get(const struct txn_node **out, struct txn *txn, struct str path,
+                    struct arena *arena)
 {
+    const struct arena_mark mark = arena_mark(arena);
     struct txn_way way;
-    TRY(way_open(&way, txn, path, false, txn->looks));
-    return look(out, txn, &way);
+    TRY(way_open(&way, txn, path, false, arena));
+    return look(out, txn, &way, path, arena, mark);
 }
 
 enum node_kind txn_node_kind(const struct txn_node *node)
@@ -234,7 +263,7 @@ struct err *txn_node_text(struct reader **out, struct txn *txn, const struct txn
 /* Every change begins here: what was only looked at is forgotten. */
 static void change_begin(struct txn *txn)
 {
-    arena_rewind(txn->looks, txn->looks_start);
+    buf_clear(&txn->seen_path);
     arena_rewind(txn->scratch, txn->scratch_start);
 }
 

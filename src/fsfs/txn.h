@@ -42,10 +42,13 @@ void txn_keep_date(struct txn *txn, bool keep);
 
 /* ---- looking ---- */
 
-/* The node at PATH; *OUT NULL where there is none. Valid until the transaction is next changed. */
-struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path);
+/* The node at PATH; *OUT NULL where there is none. Valid until the transaction is next changed, in
+ * ARENA. */
+struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path,
+                     struct arena *arena);
 /* The same, but an error as below where there is none. */
-struct err *txn_get(const struct txn_node **out, struct txn *txn, struct str path);
+struct err *txn_get(const struct txn_node **out, struct txn *txn, struct str path,
+                    struct arena *arena);
 enum node_kind txn_node_kind(const struct txn_node *node);
 /* Changed or made in this transaction; the root, too, is not before something in it is. */
 bool txn_node_is_mutable(const struct txn_node *node);

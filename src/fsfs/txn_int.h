@@ -70,8 +70,9 @@ struct txn {
     struct account *account; /* of who began it; NULL: nobody counts */
     struct arena *arena;     /* the tree */
     struct arena *scratch;   /* one operation */
-    struct arena *looks;     /* what txn_find gave out since the last change */
-    struct arena_mark scratch_start, looks_start;
+    struct arena_mark scratch_start;
+    struct buf seen_path; /* the committed folder that was looked at last; empty after changes */
+    struct noderev_id seen;
     revnum base;
     struct txn_id id;
     struct str name;
@@ -167,6 +168,9 @@ static inline bool fsfs_has_mergeinfo(const struct fsfs *fs)
 {
     return fs->format >= 3;
 }
+/* What is at the relative path BELOW a committed node; *NODEREV NULL where nothing is. */
+struct err *noderev_descend(const struct noderev **noderev, struct fsfs *fs, struct str below,
+                            struct arena *arena);
 /* The node at PATH of revision REV; *OUT NULL where there is none. */
 struct err *revision_find(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path,
                           struct arena *arena);

@@ -397,7 +397,7 @@ static void record_text_change(struct txn *txn, struct str path, const struct tx
 struct err *txn_text_begin(struct txn_text **out, struct txn *txn, struct str path,
                            const uint8_t *base_md5)
 {
-    arena_rewind(txn->looks, txn->looks_start);
+    buf_clear(&txn->seen_path);
     arena_rewind(txn->scratch, txn->scratch_start);
     struct txn_way way;
     TRY(way_open(&way, txn, path, false, txn->scratch));

@@ -140,25 +140,34 @@ struct txn_node *txn_walk_next(struct txn_walk *walk)
 
 /* ---- revisions ---- */
 
+struct err *noderev_descend(const struct noderev **noderev, struct fsfs *fs, struct str below,
+                            struct arena *arena)
+{
+    const struct arena_mark mark = arena_mark(arena);
+    const struct noderev *nr = *noderev;
+    struct str name;
+    *noderev = NULL;
+    while (path_next(&name, &below)) {
+        const struct dir *dir;
+        if (nr->kind != NODE_DIR)
+            return NULL;
+        TRY(dir_get(&dir, fs, nr, arena));
+        const struct dirent_fs *entry = dir_find(dir, name);
+        if (!entry)
+            return NULL;
+        const struct noderev_id id = entry->id;
+        arena_rewind(arena, mark); /* only the end is kept */
+        TRY(noderev_get(&nr, fs, &id, arena));
+    }
+    *noderev = nr;
+    return NULL;
+}
+
 struct err *revision_find(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path,
                           struct arena *arena)
 {
-    const struct noderev *nr;
-    TRY(noderev_root(&nr, fs, rev, arena));
-    struct str rest = str_skip(path, 1), name;
-    while (nr && path_next(&name, &rest)) {
-        const struct dirent_fs *entry = NULL;
-        if (nr->kind == NODE_DIR) {
-            const struct dir *dir;
-            TRY(dir_get(&dir, fs, nr, arena));
-            entry = dir_find(dir, name);
-        }
-        nr = NULL;
-        if (entry)
-            TRY(noderev_get(&nr, fs, &entry->id, arena));
-    }
-    *out = nr;
-    return NULL;
+    TRY(noderev_root(out, fs, rev, arena));
+    return noderev_descend(out, fs, str_skip(path, 1), arena);
 }
 
 /* ---- ways ---- */
@@ -301,8 +310,9 @@ static struct err *copy_id_for(struct id_part *out, struct txn *txn, const struc
     return NULL;
 }
 
+/* PATH is the child's, and lives as long as the transaction. */
 static struct err *make_step_mutable(struct txn *txn, struct txn_step *parent,
-                                     struct txn_step *child)
+                                     struct txn_step *child, struct str path)
 {
     /* The committed node-revision outlives the operation: it stays the source of entries and
      * properties. */
@@ -327,7 +337,7 @@ static struct err *make_step_mutable(struct txn *txn, struct txn_step *parent,
     nr->has_pred = true;
     nr->pred = from->id;
     nr->count++;
-    nr->cpath = str_eq(from->cpath, child->path) ? from->cpath : arena_str(txn->arena, child->path);
+    nr->cpath = path;
     nr->id = (struct noderev_id){from->id.node, copy, REV_NONE, 0, txn->id};
     TRY(txn_dir_set(txn, parent->node, child->name, &(struct txn_child){node, nr->id, nr->kind}));
     child->node = node;
@@ -337,9 +347,14 @@ static struct err *make_step_mutable(struct txn *txn, struct txn_step *parent,
 
 struct err *way_make_mutable(struct txn *txn, struct txn_way *way, size_t n)
 {
+    struct str path = {0}; /* one for all: the way may be long */
     for (size_t i = 1; i < n; i++) {
-        if (!way->steps[i].node)
-            TRY(make_step_mutable(txn, &way->steps[i - 1], &way->steps[i]));
+        struct txn_step *step = &way->steps[i];
+        if (step->node)
+            continue;
+        if (!path.p)
+            path = arena_str(txn->arena, way->steps[n - 1].path);
+        TRY(make_step_mutable(txn, step - 1, step, str_make(path.p, step->path.n)));
     }
     return NULL;
 }

@@ -39,14 +39,14 @@ static struct err *dir_check(struct pending **pending, struct txn *txn, struct s
     const struct txn_node *dir, *child;
     struct dirent_fs *list;
     size_t n;
-    TRY(txn_find(&dir, txn, path));
+    TRY(txn_find(&dir, txn, path, arena));
     const struct noderev *nr = txn_node_noderev(dir);
     TRY(node_check(nr, txn_fs(txn), arena));
     TRY(txn_node_entries(&list, &n, txn, dir, arena));
     int64_t minfo = nr->minfo_here;
     for (size_t i = 0; i < n; i++) {
         const struct str child_path = path_join(path, list[i].name, arena);
-        TRY(txn_find(&child, txn, child_path));
+        TRY(txn_find(&child, txn, child_path, arena));
         if (!child || txn_node_kind(child) != list[i].kind)
             return err_make(E_FS_CORRUPT, "Entry '%.*s' is not what its directory says",
                             STR(list[i].name));

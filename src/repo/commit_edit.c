@@ -114,7 +114,7 @@ static struct err *look(enum node_kind *kind, revnum *created, struct commit_edi
                         struct str path)
 {
     const struct txn_node *node;
-    TRY(txn_find(&node, ce->txn, path));
+    TRY(txn_find(&node, ce->txn, path, ce->scratch));
     *kind = node ? txn_node_kind(node) : NODE_NONE;
     *created = REV_NONE;
     if (node && !txn_node_is_mutable(node)) /* every revision changes the root */
@@ -401,7 +401,7 @@ static struct err *check_unsent_text(struct commit_edit *ce, struct str path,
 {
     const struct txn_node *node;
     uint8_t actual[MD5_SIZE];
-    TRY(txn_find(&node, ce->txn, path));
+    TRY(txn_find(&node, ce->txn, path, ce->scratch));
     if (!node)
         return out_of_date(path, NODE_FILE);
     noderev_md5(actual, txn_node_noderev(node));

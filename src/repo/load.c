@@ -292,7 +292,7 @@ static struct err *check_copy_source(struct loader *l, const struct node_digests
     uint8_t md5[MD5_SIZE];
     if (!digests->copy_source)
         return NULL;
-    TRY(txn_get(&node, l->txn, path));
+    TRY(txn_get(&node, l->txn, path, l->arena));
     const struct noderev *noderev = txn_node_noderev(node);
     if (noderev->kind != NODE_FILE)
         return err_make(E_FS_NOT_FILE, "Attempted to get checksum of a *non*-file node");
@@ -394,7 +394,7 @@ static struct err *drop_props(struct loader *l, struct str path)
     const struct txn_node *node;
     const struct prop *list;
     size_t n;
-    TRY(txn_get(&node, l->txn, path));
+    TRY(txn_get(&node, l->txn, path, l->arena));
     TRY(txn_node_props(&list, &n, l->txn, node, l->arena));
     struct str *names = arena_array(l->arena, n + 1, sizeof *names);
     for (size_t i = 0; i < n; i++)

@@ -19,7 +19,7 @@ static struct err *find_in_txn(struct node *out, bool *found, struct txn *txn, s
                                struct arena *arena)
 {
     const struct txn_node *node;
-    TRY(txn_find(&node, txn, path));
+    TRY(txn_find(&node, txn, path, arena));
     *found = node != NULL;
     if (node)
         *out = (struct node){

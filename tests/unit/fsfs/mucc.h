@@ -27,7 +27,7 @@ static struct err *mucc_put(struct stock *stock, struct txn *txn, struct str fil
     assert_ok(file_read_all(
         &content, arena_printf(stock->arena, "%s/%.*s", stock->root, STR(file)).p, 1u << 30));
     const struct txn_node *there;
-    TRY(txn_find(&there, txn, path));
+    TRY(txn_find(&there, txn, path, stock->arena));
     if (!there)
         TRY(txn_make_file(txn, path));
     struct txn_text *text;

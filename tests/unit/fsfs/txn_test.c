@@ -46,7 +46,7 @@ static void text_is(struct stock *stock, struct txn *txn, const char *path, cons
     const struct txn_node *node;
     struct reader *reader;
     AUTO_BUF(text);
-    assert_ok(txn_find(&node, txn, str_of(path)));
+    assert_ok(txn_find(&node, txn, str_of(path), stock->arena));
     assert_non_null(node);
     assert_ok(txn_node_text(&reader, txn, node));
     assert_ok(reader_all(&text, reader, 1u << 30));
@@ -146,7 +146,7 @@ static void a_transaction_shows_what_it_changed_and_what_lies_beneath(void **sta
     const struct prop *props;
     size_t n;
     AUTO_ARENA(arena);
-    assert_ok(txn_find(&d, txn, S("/d")));
+    assert_ok(txn_find(&d, txn, S("/d"), arena));
     assert_true(txn_node_is_mutable(d));
     assert_ok(txn_node_entries(&list, &n, txn, d, arena));
     assert_int_equal(n, 3);
@@ -156,9 +156,9 @@ static void a_transaction_shows_what_it_changed_and_what_lies_beneath(void **sta
     assert_ok(txn_node_props(&props, &n, txn, d, arena));
     assert_int_equal(n, 1);
     assert_str(props[0].value, "v");
-    assert_ok(txn_find(&node, txn, S("/d/e/g")));
+    assert_ok(txn_find(&node, txn, S("/d/e/g"), arena));
     assert_null(node);
-    assert_ok(txn_find(&node, txn, S("/d/f")));
+    assert_ok(txn_find(&node, txn, S("/d/f"), arena));
     assert_false(txn_node_is_mutable(node));
     text_is(stock, txn, "/d/f", "t1");
     text_is(stock, txn, "/d/a", "t2");
