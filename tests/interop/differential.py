@@ -292,7 +292,7 @@ def _worker(context, first, results, stop):
                 if found and not reason and shrunk.get(found.kind, 0) < options.shrink:
                     shrunk[found.kind] = shrunk.get(found.kind, 0) + 1
                     case, found = shrink(case, found, run, kept_words)
-                    reason = why(found, case, 20)
+                    reason = why(found, case, 100)  # short by now; of a folder copied in part there are many
                 results.put((index, len(case["steps"]), case if found else None, found, reason))
                 if len(servers.alive()) < 2:
                     break
