@@ -80,8 +80,8 @@ struct err *fsfs_youngest(revnum *out, struct fsfs *fs); /* afresh */
 /* NULL: a new one; a new instance id too; E_BAD_UUID. While no other thread uses FS. */
 struct err *fsfs_set_uuid(struct fsfs *fs, const char *uuid);
 struct err *fsfs_min_unpacked(revnum *out, struct fsfs *fs);
-/* E_FS_NO_SUCH_REVISION "No such revision N" unless 0 <= REV <= youngest. Reads `current` only
- * where REV was not seen before. */
+/* E_FS_NO_SUCH_REVISION unless 0 <= REV <= youngest. Reads `current` only where REV was not seen
+ * before. */
 struct err *fsfs_check_revision(struct fsfs *fs, revnum rev);
 
 /* The `format` record; parsing it is pure. */
