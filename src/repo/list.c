@@ -288,14 +288,16 @@ struct err *inherited_props(struct inherited **out, size_t *n, const struct tree
         depth += path.p[i] == '/';
     *out = arena_array(arena, depth, sizeof **out);
     *n = 0;
+    if (path.n == 1)
+        return NULL; /* nothing is above the root */
     AUTO_ARENA(scratch);
     struct tree_way way;
-    tree_way_begin(&way, tree, path, scratch);
+    tree_way_begin(&way, tree, path_dirname(path), scratch);
     for (;;) {
         struct node node;
         bool more;
         TRY(tree_way_next(&more, &node, &way));
-        if (!more || node.path.n == path.n) /* the node itself inherits */
+        if (!more)
             return NULL;
         if (!access_allowed(access, node.path, ACCESS_READ, false))
             continue;
