@@ -110,13 +110,15 @@ static struct err *read_format(struct fsfs *fs)
     return NULL;
 }
 
+enum { UUID_LENGTH = 36 };
+
 /* Whatever a line holds that is not too long is somebody's UUID. */
 static struct err *uuid_line(char out[64], size_t *pos, struct str text, struct store *store)
 {
     struct str line;
     if (!str_line(&line, text, pos))
         return ends_early(store, "uuid");
-    if (line.n > 37)
+    if (line.n > UUID_LENGTH)
         return err_make(E_MALFORMED_FILE, "Can't read length line in file '%s/uuid'",
                         store_path(store));
     memcpy(out, line.p, line.n);

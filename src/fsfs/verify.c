@@ -10,8 +10,15 @@ static struct err *revision_props(const struct props **out, struct fsfs *fs, rev
                                   struct revprop_view *view, struct arena *arena)
 {
     struct err *err = revprops_get(out, fs, rev, view, arena);
-    return err_wrap(err, err && err_is_system(err) ? 0 : E_FS_CORRUPT,
-                    "Can't read the properties of revision %lld", (long long)rev);
+    if (err)
+        return err_wrap(err, err_is_system(err) ? 0 : E_FS_CORRUPT,
+                        "Can't read the properties of revision %lld", (long long)rev);
+    /* They have no checksums, and a name with a NUL is what a disk makes that has lost bytes. */
+    for (size_t i = 0; i < (*out)->n; i++)
+        if (str_find((*out)->list[i].name, '\0') != SIZE_MAX)
+            return err_make(E_FS_CORRUPT, "A property of revision %lld has a NUL in its name",
+                            (long long)rev);
+    return NULL;
 }
 
 struct err *verify_date(struct fsfs *fs, revnum rev, struct revprop_view *view)

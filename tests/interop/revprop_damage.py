@@ -5,7 +5,7 @@ REPOSITORY has a shard 1 of packed revision properties in several files. Each li
 exchanged for every other one, bent in each of its bytes; each file is removed, exchanged for another, told to begin
 with another revision, to have other counts and sizes, cut. (Where the format packs none, each revision's file is
 removed, cut and emptied.) Wherever a dump by stock tools fails, of all revisions or of one, verify must fail and name
-what is damaged.
+what is damaged. So it must where a name has a NUL: stock tools cut it off there.
 """
 import glob
 import os
@@ -79,7 +79,7 @@ class Damage:
         self.cases = self.fail = 0
         self.faults = []
 
-    def see(self, path, data, revisions, what):
+    def see(self, path, data, revisions, what, wrong=False):
         before = read(path)
         os.chmod(path, 0o644)
         if data is None:
@@ -96,6 +96,7 @@ class Damage:
         fails = any(dump.returncode for dump in dumps) or ours.returncode != 0
         self.cases += 1
         self.fail += fails
+        fails |= wrong
         if verify.returncode not in (0, 1) or ours.returncode not in (0, 1):
             self.faults.append(f"{what}: verify ends with {verify.returncode}, dump with {ours.returncode}")
         elif fails and not verify.returncode:
@@ -113,6 +114,7 @@ def main():
     for path in sorted(glob.glob(f"{folder}/*")):
         for data in (None, b"", read(path)[:-2], read(path).replace(b"END\n", b"")):
             damage.see(path, data, (), path)
+        damage.see(path, read(path).replace(b"svn:log", b"svn\0log"), (), f"{path}: a NUL", wrong=True)
     for path in glob.glob(f"{folder}.pack/manifest"):
         lines = read(path).split(b"\n")[:-1]
         first = int(lines[0].split(b".")[0])
@@ -127,6 +129,8 @@ def main():
             damage.see(path, other, [revision], f"{path}: {other}")
         for text in bent_text(unpacked(read(path))):
             damage.see(path, packed(text), [revision], f"{path}: {text}")
+        text = unpacked(read(path)).replace(b"svn:log", b"svn\0log")
+        damage.see(path, packed(text), [revision], f"{path}: a NUL", wrong=True)
     for fault in damage.faults:
         print(fault[:600])
     print(f"{damage.cases} cases, {damage.fail} of which make a dump fail, in {len(files)} files: {len(damage.faults)} are missed")

@@ -73,8 +73,8 @@ static void a_uuid_file_is_judged_as_by_stock(void **state)
     struct stock *stock = *state;
     stock_create(stock, "whole", 8, 1000);
 #define UUID "a3c8f4f0-0000-4000-8000-000000000000"
-    SAME_ANSWERS("uuid", "", "x\n", UUID, UUID "\n\n", UUID "\n" UUID "\n",
-                 UUID "0123456789012345678901234567890123456789\n", NULL);
+    SAME_ANSWERS("uuid", "", "x\n", UUID, UUID "\n\n", UUID "\n" UUID "\n", UUID "0\n" UUID "\n",
+                 UUID "\n" UUID "0\n", UUID "0123456789012345678901234567890123456789\n", NULL);
 }
 
 static void an_fs_type_file_is_judged_as_by_stock(void **state)
