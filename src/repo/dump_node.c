@@ -35,22 +35,16 @@ static struct err *put_digest(struct writer *out, const char *name, const uint8_
     return writer_write(out, buf_view(&line));
 }
 
-/* The checksums of a text, as far as they are known: old formats know no SHA-1. */
+/* The checksums of a text, as far as they are known: old formats know no SHA-1, and of a file that
+ * never got a text, not even an empty one, there are none. */
 static struct err *put_digests(struct writer *out, const char *md5_name, const char *sha1_name,
                                const struct noderev *noderev)
 {
-    uint8_t md5[MD5_SIZE], sha1[SHA1_SIZE];
-    bool has_sha1 = true;
-    if (noderev->has_text) {
-        memcpy(md5, noderev->text.md5, MD5_SIZE);
-        memcpy(sha1, noderev->text.sha1, SHA1_SIZE);
-        has_sha1 = noderev->text.has_sha1;
-    } else {
-        md5_of(md5, S(""));
-        sha1_of(sha1, S(""));
-    }
-    TRY(put_digest(out, md5_name, md5, MD5_SIZE));
-    return has_sha1 ? put_digest(out, sha1_name, sha1, SHA1_SIZE) : NULL;
+    if (!noderev->has_text)
+        return NULL;
+    TRY(put_digest(out, md5_name, noderev->text.md5, MD5_SIZE));
+    return noderev->text.has_sha1 ? put_digest(out, sha1_name, noderev->text.sha1, SHA1_SIZE)
+                                  : NULL;
 }
 
 /* ---- what differs ---- */

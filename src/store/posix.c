@@ -172,6 +172,9 @@ struct err *store_min_unpacked(revnum *out, struct store *store)
     AUTO_BUF(buf);
     struct str line;
     TRY(get_line(&line, &buf, store, "min-unpacked-rev"));
+    if (line.n == buf.n)
+        return err_make(E_APR_EOF, "Can't read file '%s/min-unpacked-rev': End of file found",
+                        store->db);
     if (!num_i64(out, line) || *out < 0 || *out % store->layout.shard_size != 0)
         return corrupt("min-unpacked-rev");
     atomic_store_explicit(&store->known_unpacked, *out, memory_order_release);

@@ -151,4 +151,24 @@ is "varve youngest" "$("$VARVE" youngest "$T/stock/repos")" "$(svnlook youngest 
 is "varve youngest --no-newline" "$("$VARVE" youngest --no-newline "$T/stock/repos" | od -c)" \
     "$(svnlook youngest --no-newline "$T/stock/repos" | od -c)"
 is "varve uuid" "$("$VARVE" uuid "$T/stock/repos")" "$(svnlook uuid "$T/stock/repos")"
+# Files that never got a text, not even an empty one: there are no checksums of theirs
+empty_block() { printf 'Prop-content-length: 10\nContent-length: 10\n\nPROPS-END\n\n'; }
+file_record() { printf 'Node-path: %s\nNode-kind: file\nNode-action: %s\n' "$1" "$2"; }
+{
+    printf 'SVN-fs-dump-format-version: 2\n\nUUID: %s\n\nRevision-number: 1\n' $UUID
+    empty_block
+    file_record a add
+    printf '\n\nRevision-number: 2\n'
+    empty_block
+    file_record b add
+    printf 'Node-copyfrom-rev: 1\nNode-copyfrom-path: a\n\n\n'
+    file_record a change
+    printf 'Text-content-length: 2\nContent-length: 2\n\nhi\n\n'
+} >"$T/textless.dump"
+for side in stock varve; do
+    rm -rf "$T/$side/p" && cp -a "$T/$side/virgin" "$T/$side/p"
+done
+alike load -q -F "$T/textless.dump" p
+alike dump -q p
+alike dump -q --deltas p
 done_testing

@@ -77,6 +77,13 @@ static void a_uuid_file_is_judged_as_by_stock(void **state)
                  UUID "\n" UUID "0\n", UUID "0123456789012345678901234567890123456789\n", NULL);
 }
 
+static void a_min_unpacked_rev_file_without_line_end_is_refused_as_by_stock(void **state)
+{
+    struct stock *stock = *state;
+    stock_create(stock, "whole", 6, 1000);
+    SAME_ANSWERS("min-unpacked-rev", "0\n", "0", "");
+}
+
 static void an_fs_type_file_is_judged_as_by_stock(void **state)
 {
     struct stock *stock = *state;
@@ -261,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STOCK_TEST(a_format_file_is_judged_as_by_stock),
         STOCK_TEST(a_uuid_file_is_judged_as_by_stock),
+        STOCK_TEST(a_min_unpacked_rev_file_without_line_end_is_refused_as_by_stock),
         STOCK_TEST(an_fs_type_file_is_judged_as_by_stock),
         STOCK_TEST(other_kinds_of_filesystem_are_refused_by_name),
         STOCK_TEST(settings_are_judged_as_by_stock),
