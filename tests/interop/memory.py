@@ -146,8 +146,8 @@ ANSWERED = {
     "revision properties of 8 MB",
 }
 UNTAKEN = {"an export that is not taken", "a file that is not taken", "the same, not taken", "the same, and nothing is taken", "the same, left where they are"}
-# Some of these commands are refused, others not. That the server is up and serves others is what counts.
-MIXED = {name for name in ATTACKS if name.startswith("every command")}
+# Some of these are refused, others not: one alone has room for it, six at once have not. That the server is up and serves others is what counts.
+MIXED = {"get-mergeinfo of a path of 2,000,000 components"} | {name for name in ATTACKS if name.startswith("every command")}
 
 
 class Attacker:
