@@ -128,9 +128,9 @@ static struct err *find_last(struct node *out, bool *found, const struct tree *t
     }
     if (!*found)
         return NULL;
-    out->path = arena_str(arena, out->path);
+    out->path = arena_str(arena, out->path); /* what the way has put there is gone */
     if (tree->txn)
-        return NULL;
+        return tree_node(out, tree, out->path, arena);
     return noderev_get(&out->noderev, tree->fs, &id, arena);
 }
 
