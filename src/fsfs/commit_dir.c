@@ -2,9 +2,9 @@
 /* The text of a changed directory. Most of it is the text that it had before: that is copied in
  * runs, and the same runs are the delta, with no search. A folder of ten thousand entries costs one
  * pass over its bytes. */
+#include "base/account.h"
 #include "base/num.h"
 #include "fsfs/commit_write.h"
-#include <stdlib.h>
 
 /* ---- entries in text form ---- */
 
@@ -52,10 +52,8 @@ static void run_add(struct dir_text *dt, bool is_old, size_t at, size_t n)
         last->n += n;
         return;
     }
-    if (dt->run_count == dt->run_cap) {
-        dt->run_cap = dt->run_cap ? 2 * dt->run_cap : 16;
-        dt->runs = mem_realloc(dt->runs, dt->run_cap * sizeof *dt->runs);
-    }
+    if (dt->run_count == dt->run_cap)
+        dt->runs = account_grow(dt->account, dt->runs, &dt->run_cap, sizeof *dt->runs);
     dt->runs[dt->run_count++] = (struct dir_run){is_old, at, n};
 }
 
@@ -113,15 +111,20 @@ static bool merge_runs(struct dir_text *dt, struct str old, const struct txn_nod
     return true;
 }
 
+static void runs_free(struct dir_text *dt)
+{
+    account_release(dt->account, dt->runs, dt->run_cap, sizeof *dt->runs);
+    dt->runs = NULL;
+    dt->run_count = dt->run_cap = 0;
+}
+
 static struct err *make_afresh(struct dir_text *dt, struct txn *txn, const struct txn_node *dir,
                                struct arena *arena)
 {
     struct dirent_fs *list;
     size_t n;
     TRY(txn_node_entries(&list, &n, txn, dir, arena));
-    free(dt->runs);
-    dt->runs = NULL;
-    dt->run_count = dt->run_cap = 0;
+    runs_free(dt);
     buf_clear(&dt->text);
     dir_format(&dt->text, list, n);
     return NULL;
@@ -130,7 +133,7 @@ static struct err *make_afresh(struct dir_text *dt, struct txn *txn, const struc
 struct err *dir_text_make(struct dir_text *out, struct txn *txn, const struct txn_node *dir)
 {
     AUTO_ARENA(arena);
-    *out = (struct dir_text){0};
+    *out = (struct dir_text){.account = txn->account};
     const struct noderev *from = dir->from;
     if (!from || !from->has_text || from->text.rev == REV_NONE || !rep_is_whole(&from->text))
         return make_afresh(out, txn, dir, arena);
@@ -147,7 +150,7 @@ struct err *dir_text_make(struct dir_text *out, struct txn *txn, const struct tx
 void dir_text_free(struct dir_text *dt)
 {
     buf_free(&dt->text);
-    free(dt->runs);
+    runs_free(dt);
     *dt = (struct dir_text){0};
 }
 

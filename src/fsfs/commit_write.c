@@ -305,8 +305,8 @@ static struct err *write_tree(struct write *w)
 /* The file texts are in the draft already. */
 static void items_of_texts(struct write *w)
 {
-    for (size_t i = 0; w->fs->logical && i < w->txn->stored_count; i++) {
-        const struct content *c = w->txn->stored[i];
+    for (size_t i = 0; w->fs->logical && i < w->txn->stored.n; i++) {
+        const struct content *c = w->txn->stored.list[i];
         item_add(w, &(struct p2l_entry){c->offset, c->length, ITEM_FILE_REP, w->rev, c->rep.item,
                                         c->checksum});
     }

@@ -56,6 +56,7 @@ struct dir_text {
     size_t old_n;         /* bytes of the old text */
     struct dir_run *runs; /* NULL where the old text was of no use */
     size_t run_count, run_cap;
+    struct account *account; /* of the transaction, for the runs */
 };
 struct err *dir_text_make(struct dir_text *out, struct txn *txn, const struct txn_node *dir);
 /* The svndiff of it against the old text, without a search. */

@@ -122,15 +122,15 @@ static void put_u64(struct buf *out, uint64_t n)
 static struct err *put_indexes(struct disk_txn *d)
 {
     const struct txn *txn = d->txn;
-    if (!txn->fs->logical || txn->stored_count == 0)
+    if (!txn->fs->logical || txn->stored.n == 0)
         return NULL;
-    for (size_t i = 0; i < txn->stored_count; i++) {
-        put_u64(&d->text, txn->stored[i]->offset + 1);
-        put_u64(&d->text, txn->stored[i]->rep.item);
+    for (size_t i = 0; i < txn->stored.n; i++) {
+        put_u64(&d->text, txn->stored.list[i]->offset + 1);
+        put_u64(&d->text, txn->stored.list[i]->rep.item);
     }
     TRY(put(d, file_name(d, S("index.l2p"))));
-    for (size_t i = 0; i < txn->stored_count; i++) {
-        const struct content *c = txn->stored[i];
+    for (size_t i = 0; i < txn->stored.n; i++) {
+        const struct content *c = txn->stored.list[i];
         const uint64_t record[] = {c->offset,   c->length, ITEM_FILE_REP,
                                    c->checksum, 0,         c->rep.item};
         for (size_t k = 0; k < sizeof record / sizeof *record; k++)
@@ -247,9 +247,7 @@ static struct err *stored_text(struct disk_txn *d, uint64_t offset, uint64_t len
     *content = (struct content){
         .draft = txn->draft, .offset = offset, .length = length, .checksum = checksum};
     content->rep = (struct rep){.rev = REV_NONE, .item = item, .uniq_txn.base = REV_NONE};
-    txn->stored = mem_realloc(txn->stored, (txn->stored_count + 1) * sizeof *txn->stored);
-    txn->stored[txn->stored_count++] = content;
-    txn->stored_cap = txn->stored_count;
+    txn_list_add(txn, &txn->stored, content);
     return NULL;
 }
 
@@ -288,9 +286,9 @@ static struct err *file_content(struct disk_txn *d, struct txn_node *file)
     struct txn *txn = d->txn;
     struct rep *rep = &file->nr.text;
     struct content *content = NULL;
-    for (size_t i = 0; txn->fs->logical && i < txn->stored_count && !content; i++)
-        if (txn->stored[i]->rep.item == rep->item)
-            content = txn->stored[i];
+    for (size_t i = 0; txn->fs->logical && i < txn->stored.n && !content; i++)
+        if (txn->stored.list[i]->rep.item == rep->item)
+            content = txn->stored.list[i];
     if (!content && !txn->fs->logical) {
         content = ARENA_NEW(txn->arena, struct content);
         *content = (struct content){.draft = txn->draft, .offset = rep->item};

@@ -35,6 +35,12 @@ struct content {
         *text; /* kept for the cache, since the next change will be against it; may be NULL */
 };
 
+/* Grows by account_grow, in the transaction's name. */
+struct content_list {
+    struct content **list;
+    size_t n, cap;
+};
+
 struct txn_node {
     struct noderev
         nr; /* in txn->arena's memory; never shared. Immutable nodes: a view on the committed one */
@@ -84,15 +90,13 @@ struct txn {
 
     struct map *changes; /* path -> struct change_record */
 
-    struct draft *draft;     /* the revision's body to be; NULL until something is put there */
-    uint64_t next_item;      /* logical addressing */
-    struct content **stored; /* in DRAFT, by offset */
-    size_t stored_count, stored_cap;
-    struct txn_text *owner; /* the large text that streams into DRAFT now */
-    struct content **aside; /* in other drafts until the end */
-    size_t aside_count, aside_cap;
-    struct draft *side;  /* small texts that end while OWNER streams */
-    struct map *by_sha1; /* sha1 -> struct content */
+    struct draft *draft;        /* the revision's body to be; NULL until something is put there */
+    uint64_t next_item;         /* logical addressing */
+    struct content_list stored; /* in DRAFT, by offset */
+    struct txn_text *owner;     /* the large text that streams into DRAFT now */
+    struct content_list aside;  /* in other drafts until the end */
+    struct draft *side;         /* small texts that end while OWNER streams */
+    struct map *by_sha1;        /* sha1 -> struct content */
     struct text_job *jobs, **jobs_end;
     size_t jobs_bytes;      /* held by pending jobs */
     size_t kept_bytes;      /* texts kept for the cache */
@@ -182,6 +186,8 @@ struct change *txn_sorted_changes(size_t *n, const struct txn *txn, struct arena
 
 /* ---- txn_text.c ---- */
 
+/* CONTENT behind the others of LIST, which is TXN's. */
+void txn_list_add(struct txn *txn, struct content_list *list, struct content *content);
 /* Wait for NODE's text to be stored; for all texts. */
 struct err *txn_collect_node(struct txn *txn, const struct txn_node *node);
 struct err *txn_collect(struct txn *txn);

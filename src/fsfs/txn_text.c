@@ -118,13 +118,16 @@ void txn_text_fill(struct txn_node *node)
 
 /* ---- places ---- */
 
-static void list_add(struct content ***list, size_t *n, size_t *cap, struct content *content)
+void txn_list_add(struct txn *txn, struct content_list *list, struct content *content)
 {
-    if (*n == *cap) {
-        *cap = *cap ? 2 * *cap : 16;
-        *list = mem_realloc(*list, *cap * sizeof **list);
-    }
-    (*list)[(*n)++] = content;
+    if (list->n == list->cap)
+        list->list = account_grow(txn->account, list->list, &list->cap, sizeof *list->list);
+    list->list[list->n++] = content;
+}
+
+static void list_free(struct txn *txn, struct content_list *list)
+{
+    account_release(txn->account, list->list, list->cap, sizeof *list->list);
 }
 
 static struct err *main_draft(struct txn *txn)
@@ -136,7 +139,7 @@ static struct err *main_draft(struct txn *txn)
 static void stored_add(struct txn *txn, struct content *content)
 {
     content->rep.item = txn->fs->logical ? txn->next_item++ : content->offset;
-    list_add(&txn->stored, &txn->stored_count, &txn->stored_cap, content);
+    txn_list_add(txn, &txn->stored, content);
 }
 
 /* Put the finished item of CONTENT where there is room for it now. */
@@ -152,7 +155,7 @@ static struct err *place_item(struct txn *txn, struct content *content, struct s
     content->checksum = fnv1a_32x4(item);
     TRY(draft_append(draft, item));
     if (txn->owner)
-        list_add(&txn->aside, &txn->aside_count, &txn->aside_cap, content);
+        txn_list_add(txn, &txn->aside, content);
     else
         stored_add(txn, content);
     return NULL;
@@ -188,15 +191,16 @@ struct err *txn_settle(struct txn *txn)
         txn_text_abandon(txn->texts);
     TRY(txn_collect(txn));
     TRY(main_draft(txn));
-    for (size_t i = 0; i < txn->aside_count; i++) {
-        struct err *err = bring_in(txn, txn->aside[i]);
+    for (size_t i = 0; i < txn->aside.n; i++) {
+        struct err *err = bring_in(txn, txn->aside.list[i]);
         if (err) { /* keep what is left, to be freed */
-            memmove(txn->aside, txn->aside + i, (txn->aside_count - i) * sizeof *txn->aside);
-            txn->aside_count -= i;
+            memmove(txn->aside.list, txn->aside.list + i,
+                    (txn->aside.n - i) * sizeof *txn->aside.list);
+            txn->aside.n -= i;
             return err;
         }
     }
-    txn->aside_count = 0;
+    txn->aside.n = 0;
     draft_drop(txn->side);
     txn->side = NULL;
     return NULL;
@@ -254,6 +258,7 @@ static void job_free(struct text_job *job)
 {
     buf_free(&job->text);
     buf_free(&job->item);
+    account_credit(job->txn->account, sizeof *job);
     free(job);
 }
 
@@ -590,7 +595,7 @@ static struct err *stream_store(struct txn_text *text)
         return NULL;
     }
     if (stream->draft_is_own)
-        list_add(&txn->aside, &txn->aside_count, &txn->aside_cap, content);
+        txn_list_add(txn, &txn->aside, content);
     else
         stored_add(txn, content);
     draft_start_sync(stream->draft);
@@ -643,6 +648,7 @@ static struct err *job_begin(struct txn_text *text, const struct text_job *expec
 {
     struct txn *txn = text->txn;
     struct text_job *job = mem_alloc(sizeof *job);
+    account_charge(txn->account, sizeof *job);
     *job = *expected;
     job->txn = txn;
     job->node = text->node;
@@ -724,13 +730,13 @@ void txn_texts_free(struct txn *txn)
         txn->jobs = job->next;
         job_free(job);
     }
-    for (size_t i = 0; i < txn->aside_count; i++)
-        if (txn->aside[i]->draft != txn->side)
-            draft_drop(txn->aside[i]->draft);
+    for (size_t i = 0; i < txn->aside.n; i++)
+        if (txn->aside.list[i]->draft != txn->side)
+            draft_drop(txn->aside.list[i]->draft);
     draft_drop(txn->side);
     draft_drop(txn->draft);
-    free(txn->aside);
-    free(txn->stored);
+    list_free(txn, &txn->aside);
+    list_free(txn, &txn->stored);
 }
 
 /* ---- texts that come as deltas ---- */

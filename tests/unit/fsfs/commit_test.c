@@ -411,7 +411,7 @@ static void what_does_not_verify_is_not_committed(void **state)
     mucc_commit(stock, fs, "put t2 d/f\n");
     struct txn *txn = mucc_txn(stock, fs, "put t3 d/f\n");
     assert_ok(txn_settle(txn));
-    txn->stored[0]->rep.md5[0] ^= 1; /* as a fault in memory would */
+    txn->stored.list[0]->rep.md5[0] ^= 1; /* as a fault in memory would */
     revnum rev;
     assert_err(txn_commit(&rev, NULL, txn, &options), E_FS_CORRUPT, "/d/f");
     assert_int_equal(mucc_commit(stock, fs, "put t4 d/f\n"), 3);
@@ -438,7 +438,7 @@ static void what_does_not_verify_is_not_loaded(void **state)
             assert_ok(load_commits_add(&rev, load, txn));
             continue;
         }
-        txn->stored[0]->rep.md5[0] ^= 1; /* as a fault in memory would */
+        txn->stored.list[0]->rep.md5[0] ^= 1; /* as a fault in memory would */
         assert_err(load_commits_add(&rev, load, txn), E_FS_CORRUPT, "/f");
     }
     assert_ok(load_commits_end(&durable, load));

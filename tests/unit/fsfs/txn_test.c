@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/account.h"
 #include "base/digest.h"
 #include "delta/svndiff.h"
+#include "fsfs/commit_write.h"
 #include "fsfs/rep.h"
 #include "mucc.h"
 
@@ -405,6 +407,87 @@ static void a_transaction_that_is_not_there_is_named(void **state)
     fsfs_close(fs);
 }
 
+/* ---- memory ---- */
+
+enum { ACCOUNT_LIMIT = 1 << 30 };
+
+static struct account *account_of_test(void)
+{
+    return account_new(
+        &(struct account_terms){.limit = ACCOUNT_LIMIT, .code = E_REPOS_BAD_ARGS, .text = "mine"});
+}
+
+/* What is charged to ACCOUNT, to the byte. */
+static size_t charged(const struct account *account)
+{
+    size_t may = 0;
+    for (size_t step = ACCOUNT_LIMIT; step; step /= 2) {
+        struct err *err = account_check_more(account, may + step);
+        if (!err)
+            may += step;
+        err_free(err);
+    }
+    return ACCOUNT_LIMIT - may;
+}
+
+static void put_text(struct txn *txn, struct str path, struct str bytes)
+{
+    struct txn_text *text;
+    assert_ok(txn_text_begin(&text, txn, path, NULL));
+    assert_ok(txn_text_write(text, bytes));
+    assert_ok(txn_text_end(text, NULL, NULL));
+}
+
+static void the_list_of_texts_is_charged(void **state)
+{
+    enum { FULL = 16384 }; /* texts, after which the list gets twice as large */
+    struct stock *stock = *state;
+    struct fsfs *fs = make_repository(stock);
+    struct account *account = account_of_test(), *outer = account_enter(account);
+    struct txn *txn = begin(fs);
+    assert_ok(txn_make_file(txn, S("/x")));
+    for (uint32_t i = 0; i < FULL; i++)
+        put_text(txn, S("/x"), str_make((const char *)&i, sizeof i));
+    size_t before = charged(account);
+    assert_int_equal(txn->stored.cap, FULL);
+    put_text(txn, S("/x"), S("one more"));
+    assert_true(charged(account) - before >= FULL * sizeof *txn->stored.list);
+    txn_abort(txn);
+    assert_int_equal(charged(account), 0);
+    account_enter(outer);
+    account_close(account);
+    fsfs_close(fs);
+}
+
+static void the_runs_of_a_folder_are_charged(void **state)
+{
+    enum { ENTRIES = 4096 };
+    struct stock *stock = *state;
+    struct fsfs *fs = make_repository(stock);
+    struct txn *txn = begin(fs);
+    for (int i = 0; i < ENTRIES; i++)
+        assert_ok(txn_make_dir(txn, arena_printf(stock->arena, "/n%d", i)));
+    revnum rev;
+    assert_ok(txn_commit(&rev, NULL, txn, &plain));
+
+    struct account *account = account_of_test(), *outer = account_enter(account);
+    txn = begin(fs);
+    for (int i = 0; i < ENTRIES; i += 2)
+        assert_ok(txn_set_prop(txn, arena_printf(stock->arena, "/n%d", i), S("p"), &S("v")));
+    size_t before = charged(account);
+    struct dir_text dt;
+    assert_ok(dir_text_make(&dt, txn, txn->root));
+    assert_true(dt.run_count >= ENTRIES); /* an old one and a new one at each change */
+    assert_int_equal(charged(account) - before, dt.text.cap + dt.run_cap * sizeof *dt.runs);
+    dir_text_free(&dt);
+    assert_int_equal(charged(account), before);
+    txn_abort(txn);
+    assert_int_equal(charged(account), 0);
+    account_enter(outer);
+    account_close(account);
+    fsfs_close(fs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +504,8 @@ int main(void)
         STOCK_TEST(a_transaction_of_stock_is_read_and_committed),
         STOCK_TEST(a_transaction_that_is_no_tree_is_corrupt),
         STOCK_TEST(a_transaction_that_is_not_there_is_named),
+        STOCK_TEST(the_list_of_texts_is_charged),
+        STOCK_TEST(the_runs_of_a_folder_are_charged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
