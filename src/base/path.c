@@ -244,9 +244,23 @@ bool utf8_is_valid(struct str s)
     return true;
 }
 
-struct err *path_check_utf8(struct str path)
+struct err *path_check_nul(struct str path)
 {
-    return utf8_is_valid(path)
-               ? NULL
-               : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not in UTF-8", STR(path));
+    size_t at = str_find(path, '\0');
+    return at == SIZE_MAX ? NULL
+                          : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' has a NUL behind that",
+                                     STR(str_make(path.p, at)));
+}
+
+struct err *path_check_new(struct str path)
+{
+    struct str name, rest = path;
+    if (!utf8_is_valid(path))
+        return err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not in UTF-8", STR(path));
+    while (path_next(&name, &rest)) {
+        if (str_eq(name, S("..")))
+            return err_make(E_FS_PATH_SYNTAX, "Path '%.*s' contains '.' or '..' element",
+                            STR(path));
+    }
+    return NULL;
 }

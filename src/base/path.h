@@ -13,7 +13,8 @@ bool path_is_canonical(struct str path); /* an absolute path as defined above */
 bool path_is_relative(struct str path);  /* a relative path as defined above */
 
 /* Make an absolute canonical path of what a person or an old client may write ("trunk/", "//a",
- * "/a/./b"). A ".." stays as it is, so that the path is not canonical and names nothing. */
+ * "/a/./b"). A ".." stays as it is, so that the path is not canonical; looked up, it is a name
+ * like others, which no tree has. */
 struct str path_canonicalize(struct str path, struct arena *arena);
 
 /* PARENT is absolute or relative; "" and "/" are fine. */
@@ -35,10 +36,11 @@ struct str path_uri_encode(struct str path, struct arena *arena);
 /* False on a bad %-escape or an encoded NUL. */
 bool path_uri_decode(struct str *out, struct str uri, struct arena *arena);
 
-/* What no new path may have (E_FS_PATH_SYNTAX): controls, which clients may not send but old dump
- * streams may hold; anything but UTF-8, which nobody may bring in. Old repositories have both. */
-struct err *path_check_controls(struct str path);
-struct err *path_check_utf8(struct str path);
+/* What is wrong with a path that was made canonical (E_FS_PATH_SYNTAX). Old repositories have names
+ * with controls, and such as are not UTF-8, so both may be asked for. */
+struct err *path_check_nul(struct str path);      /* names nothing: stock's tools cut it there */
+struct err *path_check_controls(struct str path); /* clients may not make such, loads may */
+struct err *path_check_new(struct str path);      /* nobody may make it: not UTF-8, or has ".." */
 bool utf8_is_valid(struct str s);
 
 #endif

@@ -279,7 +279,7 @@ static struct err *check_not_there(struct txn *txn, const struct txn_way *way, s
 static struct err *make_node(struct txn *txn, struct str path, enum node_kind kind)
 {
     change_begin(txn);
-    TRY(path_check_utf8(path));
+    TRY(path_check_new(path));
     struct txn_way way;
     TRY(way_open(&way, txn, path, true, txn->scratch));
     TRY(check_not_there(txn, &way, path));
@@ -365,7 +365,7 @@ static struct txn_node *copy_node(struct txn *txn, const struct noderev *from, s
 struct err *txn_copy(struct txn *txn, struct str path, revnum from_rev, struct str from_path)
 {
     change_begin(txn);
-    TRY(path_check_utf8(path));
+    TRY(path_check_new(path));
     const struct noderev *from;
     TRY(revision_find(&from, txn->fs, from_rev, from_path, txn->arena));
     if (!from)

@@ -182,7 +182,7 @@ static struct err *need_source(struct commit_edit *ce, const struct edit_event *
     TRY(tree_find(&source, &found, &tree, event->copy_path, ce->scratch));
     bool is_dir = found && source.noderev->kind == NODE_DIR;
     TRY(need_right(ce, event->copy_path, ACCESS_READ, is_dir || event->kind == EDIT_ADD_DIR));
-    TRY(path_check_utf8(path));
+    TRY(path_check_new(path));
     return found ? NULL : tree_node(&source, &tree, event->copy_path, ce->scratch);
 }
 
@@ -191,12 +191,12 @@ static struct err *add_copy(struct commit_edit *ce, const struct edit_event *eve
 {
     enum node_kind kind;
     revnum created;
-    if (event->copy_rev == REV_NONE)
-        return err_make(E_FS_GENERAL, "Got source path but no source revision for '%.*s'",
-                        STR(path));
     TRY(look(&kind, &created, ce, path));
     if (kind != NODE_NONE && !parent->was_copied)
         return out_of_date(path, kind);
+    if (event->copy_url.p)
+        return err_make(E_FS_GENERAL, "Source url '%.*s' is from different repository",
+                        STR(event->copy_url));
     TRY(fsfs_check_revision(ce->repo->fs, event->copy_rev));
     TRY(need_source(ce, event, path));
     TRY(need_lock(ce, path, true));
@@ -210,6 +210,9 @@ static struct err *on_add(struct commit_edit *ce, const struct edit_event *event
     bool is_dir = event->kind == EDIT_ADD_DIR, copied = event->copy_path.p;
     TRY(need_node(&parent, ce, event->parent));
     TRY(path_check_controls(event->path));
+    if (copied && event->copy_rev == REV_NONE)
+        return err_make(E_FS_GENERAL, "Got source path but no source revision for '%.*s'",
+                        STR(path));
     TRY(need_entry(ce, path, copied && is_dir));
     if (copied) {
         TRY(add_copy(ce, event, path, parent));

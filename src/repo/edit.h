@@ -46,6 +46,7 @@ struct edit_event {
     struct str path;       /* relative to the edit's root, all components; "" is the root */
     revnum rev;            /* target, base or deleted revision; REV_NONE where not said */
     struct str copy_path;  /* ADD_*: p NULL where not copied. Absolute in the repository, decoded */
+    struct str copy_url;   /* p NULL, or what is said instead and is not in the repository */
     revnum copy_rev;
     struct str name;  /* property name */
     struct str value; /* property value; p NULL: removed */

@@ -327,7 +327,7 @@ static struct err *add_node(struct loader *l, const struct dump_record *record,
 {
     const struct str *kind = dump_record_get(record, "Node-kind");
     const struct str *from_path = dump_record_get(record, "Node-copyfrom-path");
-    TRY(path_check_utf8(str_skip(path, 1))); /* svnadmin names it so */
+    TRY(path_check_new(str_skip(path, 1))); /* svnadmin names it so */
     if (from_path) {
         revnum rev;
         TRY(copy_source_rev(&rev, l, dump_record_get(record, "Node-copyfrom-rev")));

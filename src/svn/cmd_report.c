@@ -9,11 +9,8 @@
 /* *PATH in its canonical form. */
 static struct err *relative_path(struct str *path, const struct session *s)
 {
-    struct str clean = path_canonicalize(*path, s->request);
-    if (!path_is_canonical(clean))
-        return err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(*path));
-    *path = str_skip(clean, 1);
-    return NULL;
+    *path = str_skip(path_canonicalize(*path, s->request), 1);
+    return path_check_nul(*path);
 }
 
 /* One report command into REPORT. *ENDED: finish-report (1) or abort-report (2). */

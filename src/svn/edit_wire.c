@@ -150,7 +150,7 @@ static uint64_t new_token(struct edit_decoder *decoder, struct str token, bool i
     return number;
 }
 
-/* A copy source is a URL in this repository. */
+/* A copy source should be a URL in this repository; that it is not is for the commit to tell. */
 static struct err *decode_copy(struct edit_event *event, const struct edit_decoder *decoder,
                                struct wire_args *args, struct arena *arena)
 {
@@ -159,18 +159,16 @@ static struct err *decode_copy(struct edit_event *event, const struct edit_decod
         args->malformed |= copy.malformed;
         return NULL;
     }
-    struct str url = wire_take_str(&copy), decoded, rest;
+    struct str url = wire_take_str(&copy), decoded, rest = S("");
     event->copy_rev = wire_take_rev(&copy);
     args->malformed |= copy.malformed;
     if (args->malformed)
         return NULL;
-    if (!path_uri_decode(&decoded, url, arena) || !str_starts(decoded, decoder->root_url))
-        return err_make(E_FS_GENERAL, "Source url '%.*s' is from different repository", STR(url));
-    rest = str_skip(decoded, decoder->root_url.n);
-    if (rest.n && rest.p[0] != '/')
-        return err_make(E_FS_GENERAL, "Source url '%.*s' is from different repository", STR(url));
-    event->copy_path = rest.n ? path_canonicalize(rest, arena) : S("/");
-    return NULL;
+    if (!path_uri_decode(&decoded, url, arena) ||
+        !path_skip_ancestor(&rest, decoder->root_url, decoded))
+        event->copy_url = url;
+    event->copy_path = path_canonicalize(rest, arena);
+    return path_check_nul(event->copy_path);
 }
 
 static struct err *decode_field(struct edit_event *event, struct str *opened, char field,
@@ -180,11 +178,8 @@ static struct err *decode_field(struct edit_event *event, struct str *opened, ch
     struct str text;
     switch (field) {
     case 'p':
-        text = wire_take_str(args);
-        event->path = str_skip(path_canonicalize(text, arena), 1);
-        return path_is_relative(event->path)
-                   ? NULL
-                   : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(text));
+        event->path = str_skip(path_canonicalize(wire_take_str(args), arena), 1);
+        return path_check_nul(event->path);
     case 'P':
     case 'n':
         text = wire_take_str(args);

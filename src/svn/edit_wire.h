@@ -24,8 +24,7 @@ void edit_decoder_free(struct edit_decoder *decoder);
 
 /* The event that COMMAND with PARAMS means; views into PARAMS or ARENA. E_RA_SVN_UNKNOWN_CMD
  * "Unknown editor command 'x'"; E_RA_SVN_MALFORMED_DATA, also for tokens that nobody opened, or
- * opened as the other kind; E_FS_PATH_SYNTAX; E_FS_GENERAL for a copy source in another repository.
- */
+ * opened as the other kind; E_FS_PATH_SYNTAX. */
 struct err *edit_decode(struct edit_event *event, struct edit_decoder *decoder, struct str command,
                         const struct wire_item *params, struct arena *arena);
 

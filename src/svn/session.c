@@ -145,10 +145,7 @@ struct err *session_path(struct str *out, const struct session *s, struct str re
     struct str clean =
         path_canonicalize(relative, s->request); /* "/a", too, is below the session */
     *out = path_join(s->path, str_skip(clean, 1), s->request);
-    /* Control characters are let in: old repositories have such names. */
-    if (!path_is_canonical(*out))
-        return err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(relative));
-    return NULL;
+    return path_check_nul(*out);
 }
 
 struct err *session_url_path(struct str *out, const struct session *s, struct str url)
@@ -161,9 +158,7 @@ struct err *session_url_path(struct str *out, const struct session *s, struct st
         return err_make(E_RA_ILLEGAL_URL, "'%.*s' is not the same repository as '%.*s'", STR(url),
                         STR(s->root_url));
     *out = rest.n ? path_canonicalize(rest, s->request) : S("/");
-    return path_is_canonical(*out)
-               ? NULL
-               : err_make(E_FS_PATH_SYNTAX, "Path '%.*s' is not canonical", STR(rest));
+    return path_check_nul(*out);
 }
 
 struct err *session_rev(revnum *rev, const struct session *s)

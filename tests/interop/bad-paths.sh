@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Paths that are not UTF-8: no way in takes them, the answers are those of stock's server; dump still
-# writes them, out of repositories that have them.
+# Paths that are not UTF-8, or have "..": no way in takes them, the answers are those of stock's server; dump still
+# writes the former, out of repositories that have them.
 set -u
 . "$(dirname "$0")/lib.sh"
 for SIDE in stock varve; do
@@ -14,7 +14,7 @@ done
 start_stock "$T/stock"; start_varve "$T/varve"
 check "stock answers" python3 "$HERE/bad_paths.py" "$PORT_stock"; cp "$T/check.out" "$T/stock.answers"
 check "varve answers" python3 "$HERE/bad_paths.py" "$PORT_varve"; cp "$T/check.out" "$T/varve.answers"
-same "paths that are not UTF-8: the answers of a server" "$T/varve.answers" "$T/stock.answers"
+same "paths that are not UTF-8, or have '..': the answers of a server" "$T/varve.answers" "$T/stock.answers"
 
 # ---- streams, and repositories that have such paths ------------------------------------------
 stream() { # stream PATH: a revision that adds it

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paths that are not UTF-8, in the commands that take a path.
+"""Paths that are not UTF-8, or have "..", in the commands that take a path.
 
 usage: bad_paths.py PORT      a line for each name and command: the errors of the answer, or "accepted"
 
@@ -9,7 +9,8 @@ import sys
 
 from peer import Peer, s
 
-NAMES = [b"\xe6x", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"a\xff", b"\x80", b"d/\xe6x", "ä".encode(), b"a\xff\tb", b"a\x01b"]
+NAMES = [b"\xe6x", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"a\xff", b"\x80", b"d/\xe6x", "ä".encode(), b"a\xff\tb", b"a\x01b",
+         b"..", b"../d", b"d/..", b"d/../f", b"../../out", b"f/.."]
 EDIT = b"( commit ( 1:m ( ) false ) ) ( open-root ( ( ) 1:r ) ) ( open-dir ( 1:d 1:r 1:d ( ) ) ) "
 ABORT = b"( abort-edit ( ) ) "
 

@@ -84,6 +84,11 @@ def checks(url):
         yield f"copy {kind}: from nothing", COMMIT, ROOT + add(kind, b"n", source(url, b"/none", 1)) + CLOSE
         yield f"copy {kind}: from another repository", COMMIT, ROOT + add(kind, b"n", source(b"svn://elsewhere/repos", good, 1)) + CLOSE
         yield f"copy {kind}: from no URL", COMMIT, ROOT + add(kind, b"n", source(b"", good, 1)) + CLOSE
+        yield f"copy {kind}: from another repository onto a file", COMMIT, ROOT + add(kind, b"f", source(b"svn://elsewhere/repos", good, 1)) + CLOSE
+        yield f"copy {kind}: from another repository without the right to", COMMIT, ROOT + add(kind, b"ro/n", source(b"svn://elsewhere/repos", good, 1)) + CLOSE
+        yield f"copy {kind}: from no revision", COMMIT, ROOT + add(kind, b"n", source(url, good, 2 ** 64 - 1)) + CLOSE
+        yield f"copy {kind}: from no revision without the right to", COMMIT, ROOT + add(kind, b"ro/n", source(url, good, 2 ** 64 - 1)) + CLOSE
+        yield f"copy {kind}: from no revision onto a file", COMMIT, ROOT + add(kind, b"f", source(url, good, 2 ** 64 - 1)) + CLOSE
         yield f"copy {kind}: onto a file", COMMIT, ROOT + add(kind, b"f", source(url, good, 1)) + CLOSE
         yield f"copy {kind}: onto a folder", COMMIT, ROOT + add(kind, b"d", source(url, good, 1)) + CLOSE
         yield f"copy {kind}: below nothing", COMMIT, ROOT + add(kind, b"none/n", source(url, good, 1)) + CLOSE

@@ -90,7 +90,7 @@ EDITOR = {
 }
 
 # Commands whose path stands first, and may be of any sort; those of a list of paths.
-PATHS = [b"", b"/", b"/trunk", b"trunk/", b"trunk//src", b"./trunk", b"trunk/.", b"none", b"trunk/README/x", b"a\tb", b"%41", b"x" * 300, b"\xc3\xa4"]
+PATHS = [b"", b"/", b"/trunk", b"trunk/", b"trunk//src", b"./trunk", b"trunk/.", b"none", b"trunk/README/x", b"..", b"trunk/..", b"trunk/../trunk/README", b"a\tb", b"%41", b"x" * 300, b"\xc3\xa4"]
 PATH_FIRST = ["get-file", "get-dir", "check-path", "stat", "get-locations", "get-location-segments", "get-file-revs",
               "get-lock", "get-locks", "get-deleted-rev", "get-iprops", "list"]
 PATH_LISTS = ["log", "get-mergeinfo"]

@@ -166,8 +166,13 @@ static void only_well_formed_utf8_is_valid(void **state)
         assert_true(utf8_is_valid(str_of(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(utf8_is_valid(str_of(bad[i])));
-    assert_ok(path_check_utf8(S("/\xc3\xa4")));
-    assert_err(path_check_utf8(S("/\xe6x")), E_FS_PATH_SYNTAX, "Path '/\xe6x' is not in UTF-8");
+    assert_ok(path_check_new(S("/\xc3\xa4")));
+    assert_err(path_check_new(S("/\xe6x")), E_FS_PATH_SYNTAX, "Path '/\xe6x' is not in UTF-8");
+    assert_ok(path_check_new(S("/..a/b../...")));
+    assert_err(path_check_new(S("/a/../b")), E_FS_PATH_SYNTAX, "contains '.' or '..' element");
+    assert_err(path_check_new(S("..")), E_FS_PATH_SYNTAX, "contains '.' or '..' element");
+    assert_ok(path_check_nul(S("/a/../b\001")));
+    assert_err(path_check_nul((struct str){"/a\0b", 4}), E_FS_PATH_SYNTAX, "Path '/a' has a NUL");
 }
 
 int main(void)
