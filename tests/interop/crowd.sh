@@ -46,7 +46,7 @@ check "nothing is left behind" nothing_left
 # The bound of docs/admin.md: the cache, 64 MB, and 1 MB for each client at work.
 peak_kb=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$PID_varve/status")
 echo "# peak memory $peak_kb kB with $clients clients"
-if nm "$VARVE" | grep -q "__[at]san_init"; then
+if sanitized; then
     skip "memory stays within its bound" "sanitizers take more"
 else
     [ "$peak_kb" -le $(((CACHE_MB + 64 + clients) * 1024)) ]

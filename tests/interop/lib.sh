@@ -75,6 +75,9 @@ within() { # within SECONDS COMMAND...: it succeeds, at once or in so long
     done
 }
 
+# A build under sanitizers takes more memory, and keeps what is freed for a while.
+sanitized() { nm "$VARVE" 2>/dev/null | grep -q "__[at]san_init"; }
+
 skip() { TESTS=$((TESTS + 1)); echo "ok $TESTS - $1 # SKIP $2"; }
 
 done_testing() {

@@ -93,7 +93,6 @@ again --max-open-texts 3
 told "so have its open texts" "$(go open-texts "$PORT_varve" 4)" "E165002 The commit has too many texts open at '/t3'"
 told "below it all is well" "$(go open-texts "$PORT_varve" 3)" "nothing"
 
-sanitized() { nm -D "$VARVE" 2>/dev/null | grep -q __asan_init || nm "$VARVE" | grep -q "__[at]san_init"; }
 if sanitized; then
     skip "where a session was before is forgotten" "sanitizers keep what is freed for a while"
 else

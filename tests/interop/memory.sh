@@ -4,8 +4,7 @@
 # server may have what the formula says and a tenth; an allocation beyond that would be its end.
 set -u
 . "$(dirname "$0")/lib.sh"
-nm -D "$VARVE" 2>/dev/null | grep -q __asan_init && skip_all "sanitizers take more"
-nm "$VARVE" | grep -q "__[at]san_init" && skip_all "sanitizers take more"
+sanitized && skip_all "sanitizers take more"
 
 CACHE=16 CLIENTS=100 REQUESTS=96 COMMIT=32 COMMITS=6
 FORMULA=$((64 + CACHE + CLIENTS + REQUESTS + COMMITS * COMMIT)) # in MB
