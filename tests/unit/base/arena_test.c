@@ -4,6 +4,9 @@
 #include "base/arena.h"
 #include "base/shared.h"
 
+/* Of AddressSanitizer's run-time, where there is one. */
+__attribute__((weak)) int __asan_address_is_poisoned(const volatile void *address);
+
 static void every_piece_is_aligned_and_its_own(void **state)
 {
     AUTO_ARENA(a);
@@ -33,14 +36,19 @@ static void zeroed_memory_is_zero_even_where_it_was_used_before(void **state)
 static void rewinding_gives_the_bytes_back(void **state)
 {
     AUTO_ARENA(a);
-    arena_alloc(a, 100);
+    char *kept = arena_alloc(a, 100), *last = NULL;
     size_t before = arena_used(a);
     struct arena_mark mark = arena_mark(a);
     for (int i = 0; i < 50; i++)
-        arena_alloc(a, 10000);
+        last = arena_alloc(a, 10000);
     assert_true(arena_used(a) >= before + 500000);
     arena_rewind(a, mark);
     assert_int_equal(arena_used(a), before);
+    if (__asan_address_is_poisoned) { /* it sees what reaches too far, and what comes too late */
+        assert_false(__asan_address_is_poisoned(kept + 99));
+        assert_true(__asan_address_is_poisoned(kept + 100));
+        assert_true(__asan_address_is_poisoned(last));
+    }
 }
 
 static void marks_nest(void **state)
