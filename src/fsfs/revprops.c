@@ -13,6 +13,7 @@ enum {
 
 struct revprop_view {
     struct fsfs *fs;
+    bool asked_unpacked; /* min-unpacked-rev was read for this view */
     struct {
         bool known;
         int64_t shard; /* -1: the place of revision 0, which never moves */
@@ -53,6 +54,22 @@ static void view_forget(struct revprop_view *view)
     view->has_names = view->has_pack = false;
 }
 
+/* A pack that was interrupted leaves loose files of what it has packed, and who sets properties then
+ * sets them in the pack: so a loose file of a whole shard counts only if min-unpacked-rev says so.
+ * Once a view, not once a process: other processes pack. */
+static struct err *view_ask_unpacked(struct revprop_view *view, revnum rev)
+{
+    struct fsfs *fs = view->fs;
+    if (view->asked_unpacked || fs->format < 6 || fs->shard_size == 0 || rev == 0 ||
+        is_in_packed_shard(fs, rev, fs->seen_unpacked) ||
+        rev / fs->shard_size >= (fs->seen_youngest + 1) / fs->shard_size)
+        return NULL;
+    revnum unpacked;
+    TRY(fsfs_min_unpacked(&unpacked, fs));
+    view->asked_unpacked = true;
+    return NULL;
+}
+
 struct err *revprop_view_stamp(struct record_stamp *out, struct revprop_view *view, revnum rev)
 {
     int64_t shard = shard_of(view->fs, rev);
@@ -62,6 +79,7 @@ struct err *revprop_view_stamp(struct record_stamp *out, struct revprop_view *vi
         if (view->seen[slot].known) /* SHARD's last stamp, too, may have been put out of its slot:
                                        what was read under that must not be kept under this one */
             view_forget(view);
+        TRY(view_ask_unpacked(view, rev));
         TRY(record_place_stamp(&view->seen[slot].stamp, view->fs->store, key));
         view->seen[slot].known = true;
         view->seen[slot].shard = shard;
@@ -230,6 +248,7 @@ static struct err *read_props(struct props **out, struct revprop_view *view, rev
 
 struct err *revprops_read(struct props **out, struct revprop_view *view, revnum rev)
 {
+    TRY(view_ask_unpacked(view, rev));
     return read_props(out, view, rev, (struct record_stamp){.settled = false});
 }
 

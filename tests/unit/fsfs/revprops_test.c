@@ -190,6 +190,30 @@ static void a_change_by_another_process_is_seen_by_the_next_view(void **state)
     }
 }
 
+/* A pack that is killed, or may not remove files, leaves what it has packed beside the pack. */
+static void loose_files_of_a_packed_shard_do_not_count(void **state)
+{
+    struct stock *stock = *state;
+    make_history(stock, 8, 10);
+    age(stock);
+    struct fsfs *before = stock_open(stock, "r");
+    assert_int_equal(value_of(stock, before, 6, "svn:log", NULL).p[0], '6');
+    stock_run(stock, "cp -a r/db/revprops/1 left; svnadmin pack -q r; mv left r/db/revprops/1; "
+                     "printf changed >m; svnadmin setlog --bypass-hooks -r 6 r m");
+    age(stock);
+    struct fsfs *after = stock_open(stock, "r");
+    assert_str(stock_value(stock, 6, "svn:log"), "changed");
+    assert_str(value_of(stock, before, 6, "svn:log", NULL), "changed");
+    assert_str(value_of(stock, after, 6, "svn:log", NULL), "changed");
+    struct revprop_view *view = revprop_view_new(after, stock->arena);
+    struct props *props;
+    assert_ok(revprops_read(&props, view, 6));
+    assert_str(*props_get(props, S("svn:log")), "changed");
+    shared_unref(props);
+    fsfs_close(before);
+    fsfs_close(after);
+}
+
 static void a_split_pack_is_followed_within_a_view(void **state)
 {
     struct stock *stock = *state;
@@ -370,6 +394,7 @@ int main(void)
         STOCK_TEST(a_revision_that_is_not_there_has_no_properties),
         STOCK_TEST(damage_is_told_with_the_revision),
         STOCK_TEST(a_change_by_another_process_is_seen_by_the_next_view),
+        STOCK_TEST(loose_files_of_a_packed_shard_do_not_count),
         STOCK_TEST(a_split_pack_is_followed_within_a_view),
         STOCK_TEST(a_view_of_many_shards_keeps_nothing_old),
         STOCK_TEST(hot_properties_need_no_files),
