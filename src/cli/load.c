@@ -71,7 +71,7 @@ static struct err *open_input(struct reader **out, const char *file)
     return NULL;
 }
 
-/* -r of load names revisions of the stream: any numbers, no dates. */
+/* -r of load names revisions of the stream: numbers, no dates. */
 static struct err *stream_range(revnum *start, revnum *end, const struct tool_call *call)
 {
     *start = *end = REV_NONE;
@@ -83,7 +83,7 @@ static struct err *stream_range(revnum *start, revnum *end, const struct tool_ca
         last = str_skip(first, colon + 1);
         first.n = colon;
     }
-    if (!num_i64(start, first) || !num_i64(end, last))
+    if (!num_i64(start, revision_word(first)) || !num_i64(end, revision_word(last)))
         return err_make(E_CL_ARG_PARSING_ERROR, "Revisions of a dump stream must be numbers: '%s'",
                         call->revision);
     if (*start > *end)

@@ -176,7 +176,7 @@ static void print_overview(const char *prog, bool as_svnadmin)
 {
     printf("general usage: %s SUBCOMMAND REPOS_PATH  [ARGS & OPTIONS ...]\n", prog);
     printf("Tool for Subversion repositories%s.\n",
-           as_svnadmin ? ", by varve" : ": stores, serves, inspects, copies and measures them");
+           as_svnadmin ? ", by varve" : ": makes, loads, dumps, checks and serves them");
     printf("Type '%s help <subcommand>' for help on a specific subcommand.\n", prog);
     printf("Type '%s --version' to see the program version.\n\nAvailable subcommands:\n", prog);
     if (!as_svnadmin)
@@ -253,9 +253,16 @@ static int report(struct err *err, const char *prog)
 /* Values that are wrong whatever the tool does: found before the tool is looked at. */
 static struct err *check_values(const struct command_line *line)
 {
-    const char *revision = command_line_arg(line, OPT_REVISION, NULL);
-    if (revision)
-        TRY(revision_arg_check(revision));
+    bool seen = false;
+    for (size_t i = 0; i < line->value_count; i++) {
+        if (line->values[i].id != OPT_REVISION)
+            continue;
+        if (seen)
+            return err_make(E_CL_ARG_PARSING_ERROR, "Multiple revision arguments encountered; try "
+                                                    "'-r N:M' instead of '-r N -r M'");
+        TRY(revision_arg_check(line->values[i].arg));
+        seen = true;
+    }
     return tool_set_memory(line);
 }
 

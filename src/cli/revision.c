@@ -6,6 +6,14 @@
 #include "base/num.h"
 #include "cli/tool.h"
 #include "repo/history.h"
+#include <strings.h>
+
+struct str revision_word(struct str end)
+{
+    while (end.n && end.p[0] == 'r')
+        end = str_skip(end, 1);
+    return end;
+}
 
 /* One end of a range: N, rN, HEAD, {DATE}. */
 static bool parse_end(struct str word, revnum *rev, bool *head, int64_t *date_us)
@@ -13,14 +21,13 @@ static bool parse_end(struct str word, revnum *rev, bool *head, int64_t *date_us
     *head = false;
     *date_us = -1;
     *rev = REV_NONE;
-    if (str_eq(word, S("HEAD")) || str_eq(word, S("head"))) {
+    word = revision_word(word);
+    if (word.n == 4 && strncasecmp(word.p, "HEAD", 4) == 0) {
         *head = true;
         return true;
     }
     if (word.n > 2 && word.p[0] == '{' && word.p[word.n - 1] == '}')
         return date_parse_human(date_us, str_make(word.p + 1, word.n - 2), date_now_us());
-    while (word.n && word.p[0] == 'r')
-        word = str_skip(word, 1);
     return num_i64(rev, word) && *rev >= 0;
 }
 

@@ -100,8 +100,10 @@ int tool_print_version(const struct command_line *line, const char *prog, bool a
 enum { SHOWN_BYTES_IN_MB = 1 << 20 };
 
 /* -r as a range of revisions: START and END are REV_NONE where not given (END alone: the same as
- * START). N, HEAD, {DATE}, N:M. */
+ * START). N, HEAD in any case, {DATE}, N:M. */
 struct err *tool_range(revnum *start, revnum *end, const struct tool_call *call, struct fsfs *fs);
+/* One end of a range without the letters r that may stand before it. */
+struct str revision_word(struct str end);
 /* The syntax of -r alone, before any repository is opened. */
 struct err *revision_arg_check(const char *arg);
 /* -M: sets the cache's limit. */

@@ -54,9 +54,9 @@ static void view_forget(struct revprop_view *view)
     view->has_names = view->has_pack = false;
 }
 
-/* A pack that was interrupted leaves loose files of what it has packed, and who sets properties then
- * sets them in the pack: so a loose file of a whole shard counts only if min-unpacked-rev says so.
- * Once a view, not once a process: other processes pack. */
+/* A pack that was interrupted leaves loose files of what it has packed, and who sets properties
+ * then sets them in the pack: so a loose file of a whole shard counts only if min-unpacked-rev says
+ * so. Once a view, not once a process: other processes pack. */
 static struct err *view_ask_unpacked(struct revprop_view *view, revnum rev)
 {
     struct fsfs *fs = view->fs;

@@ -112,7 +112,7 @@ txn_unspill_changes(struct txn *txn); /* read back revision properties that a ho
 struct err *txn_list(struct str **names, size_t *n, struct fsfs *fs,
                      struct arena *arena); /* those on disk */
 /* A transaction that is on disk (made by stock tools or spilled): for svnlook -t, verify -t, DAV.
- * E_FS_NO_SUCH_TRANSACTION. */
+ * E_FS_NO_SUCH_TRANSACTION, E_FS_MALFORMED_TXN_ID. */
 struct err *txn_load(struct txn **out, struct fsfs *fs, struct str name);
 struct err *txn_remove(struct fsfs *fs, struct str name); /* the files of one that is on disk */
 

@@ -471,17 +471,13 @@ struct err *txn_load(struct txn **out, struct fsfs *fs, struct str name)
 {
     struct txn_id id;
     bool found = false;
-    struct err *err = txn_id_parse(&id, name);
-    if (err) {
-        err_free(err);
-        return err_make(E_FS_NO_SUCH_TRANSACTION, "No such transaction '%.*s'", STR(name));
-    }
+    TRY(txn_id_parse(&id, name));
     AUTO_ARENA(arena);
     struct txn *txn = txn_new(fs, id);
     struct disk_txn d = {.txn = txn, .store = fs->store, .arena = arena};
     txn->name = arena_str(txn->arena, name); /* formats 1 and 2 count in decimal */
     txn->loaded = txn->spilled = true;
-    err = get(&found, &d, file_name(&d, S("props")));
+    struct err *err = get(&found, &d, file_name(&d, S("props")));
     if (!err && !found)
         err = err_make(E_FS_NO_SUCH_TRANSACTION, "No such transaction '%.*s'", STR(name));
     else if (!err)

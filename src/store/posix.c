@@ -117,7 +117,8 @@ void store_set_flush(struct store *store, bool flush)
 
 /* ---- the head ---- */
 
-/* The line of a small file that must be there. */
+/* The line of a small file that must be there. It may have come through a tool that ends lines with
+ * CR LF; Subversion reads that. */
 static struct err *get_line(struct str *line, struct buf *buf, const struct store *store,
                             const char *name)
 {
@@ -133,6 +134,8 @@ static struct err *get_line(struct str *line, struct buf *buf, const struct stor
     }
     if (!str_line(line, buf_view(buf), &pos))
         *line = buf_view(buf);
+    else if (line->n && line->p[line->n - 1] == '\r')
+        line->n--;
     return NULL;
 }
 

@@ -25,6 +25,18 @@ check_fails "the largest number, but no such revisions: verify" "$VARVE" verify 
 grep -q 'E160006' "$T/check.out"
 result $? "it tells of the first that is missing"
 
+# ---- small files with line ends of another system -------------------------------------------
+small "$T/crlf"
+svnadmin dump -q --incremental -r 2 "$T/crlf" | sed 's,^Node-path: b,Node-path: c,' >"$T/more.dump"
+for file in format db/current db/min-unpacked-rev; do
+    rm -rf "$T/lines" && cp -a "$T/crlf" "$T/lines"
+    sed -i 's/$/\r/' "$T/lines/$file"
+    check "$file ends its line with CR LF, which stock reads" svnadmin verify -q "$T/lines"
+    for command in info verify; do check "  $command" "$VARVE" $command "$T/lines"; done
+    check "  load" load "$VARVE" "$T/lines" "$T/more.dump"
+    is "  the revision is there" "$(youngest "$T/lines")" 3
+done
+
 # ---- numbers in a stream --------------------------------------------------------------------
 small "$T/from" && svn cp -q -m three "file://$T/from/a" "file://$T/from/c"
 svnadmin dump -q -r3 --incremental "$T/from" >"$T/copy.dump"

@@ -64,9 +64,17 @@ alike dump --parent-dir x repos
 alike dump --include /a --exclude /b repos
 alike load --incremental repos
 alike load -r x repos
+alike load -r 1 -r 2 repos
+alike dump -r 1 -r x repos
+alike dump -r x -r 1 repos
+alike verify -r 1 --revision 2 repos
+alike dump -q -r rHEAD repos
+alike dump -q -r r3:rhEaD repos
+alike dump -q -r "r{2020-01-01}" repos
 alike verify -r 5:2 repos
 alike verify -r 99 repos
 alike verify -t 1-1 repos
+for name in "" 1 ../../x 1-1-1 1.1; do alike verify -t "$name" repos; done
 alike verify -M nonsense repos
 alike info
 alike info repos empty
@@ -115,6 +123,7 @@ alike verify -M 64 old
 INPUT=$T/tiny.dump
 alike load made
 alike load -q empty
+alike load -q -r r1:rr2 under
 alike load --ignore-uuid old -M 32
 alike load -r 0:3 --parent-dir nowhere old
 alike dump empty
