@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/resources.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 int mallctl(const char *name, void *old, size_t *old_size, void *value, size_t size)
     __attribute__((weak)); /* jemalloc's: not there where we are built without it */
+
+void descriptors_occupy_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 &&
+            open("/", O_PATH) != fd) /* the lowest number that is free */
+            return;
+}
 
 void descriptors_raise(unsigned long count)
 {

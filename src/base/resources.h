@@ -4,6 +4,10 @@
 #ifndef VARVE_BASE_RESOURCES_H
 #define VARVE_BASE_RESOURCES_H
 
+/* Occupy the numbers of standard input, output and error that are closed, so that no file or socket
+ * gets one of them and what is printed goes into it. Reading and writing there still fails. */
+void descriptors_occupy_standard(void);
+
 /* Let the process have at least COUNT descriptors open at once, as far as the system allows. */
 void descriptors_raise(unsigned long count);
 

@@ -296,10 +296,7 @@ static int run_tool(const struct tool *tool, struct tool_call *call, struct comm
      */
     descriptors_raise(TOOL_FILES);
     memory_keep();
-    int status = report(tool->run(call), call->prog);
-    if (fflush(stdout) != 0 && status == 0)
-        status = fail_plain(err_errno(errno, "Can't write to standard output"), call->prog);
-    return status;
+    return report(tool->run(call), call->prog);
 }
 
 static int admin_main(const char *prog, bool as_svnadmin, int argc, char **argv)
@@ -351,6 +348,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE,
            SIG_IGN); /* a closed pipe or connection is an error value, not the end of the process */
     signal(SIGXFSZ, SIG_IGN);
+    descriptors_occupy_standard();
     int status;
     if (strcmp(prog, "svnserve") == 0)
         status = serve_main(prog, argc - 1, argv + 1);
@@ -366,6 +364,8 @@ int main(int argc, char **argv)
         status = authz_main("varve authz", false, argc - 2, argv + 2);
     else
         status = admin_main("varve", false, argc - 1, argv + 1);
+    if (fflush(stdout) != 0 && status == 0)
+        status = fail_plain(err_errno(errno, "Can't write to standard output"), prog);
     tasks_shutdown();
     return status;
 }

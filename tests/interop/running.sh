@@ -54,6 +54,16 @@ is "and there are options to know" "$([ "$(wc -l <"$T/stock.options")" -gt 25 ] 
 "$SERVE" --version | head -n 1 | grep -q '^svnserve, version 1\.14\.2'
 result $? "--version begins as svnserve's"
 
+# ---- closed standard input, output, error --------------------------------------------------------
+"$SERVE" --help >/dev/full 2>"$T/varve.out"
+is "what cannot be printed is an error" "$? $(grep -c 'E000028.*No space left' "$T/varve.out")" "1 1"
+free_port
+"$VARVE" serve -d --foreground -r "$T/root" --listen-host 127.0.0.1 --listen-port "$PORT" <&- >&- 2>&- &
+SERVERS+=($!)
+up "$PORT"
+svn mkdir -q -m m "svn://127.0.0.1:$PORT/repos/closed"
+is "closed descriptors: no file, no socket gets their numbers" "$(readlink /proc/$!/fd/{0,1,2} | tr '\n' ' ')" "/ / / "
+
 # ---- daemons ------------------------------------------------------------------------------------
 free_port
 (cd "$T" && "$SERVE" -d -r root --listen-host 127.0.0.1 --listen-port "$PORT" --pid-file d.pid --log-file d.log)

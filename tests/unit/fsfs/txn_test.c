@@ -402,8 +402,7 @@ static void a_transaction_that_is_not_there_is_named(void **state)
     struct fsfs *fs = make_repository(stock);
     struct txn *txn;
     assert_err(txn_load(&txn, fs, S("1-9")), E_FS_NO_SUCH_TRANSACTION, "No such transaction '1-9'");
-    assert_err(txn_load(&txn, fs, S("../x")), E_FS_NO_SUCH_TRANSACTION,
-               "No such transaction '../x'");
+    assert_err(txn_load(&txn, fs, S("../x")), E_FS_MALFORMED_TXN_ID, "malformed txn id '../x'");
     fsfs_close(fs);
 }
 
