@@ -12,7 +12,10 @@ import shutil
 
 USERS = ("alice", "bob")
 DEPTHS = ("empty", "files", "immediates", "infinity")
-ODD_NAMES = ("new", "x y", "at@3", "dé%41", "#h", "q'q", "a;b", "(p)", "new2", "mu", "E", "-dash", "&amp")
+ODD_NAMES = ("new", "new", "new2", "mu", "E", "x y", "at@3", "dé%41", "#h", "q'q", "a;b", "(p)", "-dash", "&amp",
+             'q"q', "a\\b", "[x]", "*", "~", "100%", "a+b", " lead", "tail ", ".hid", "e\u0301", "文", "at@")
+BASES = ("^/",) * 4 + ("$URL/",) * 4 + ("$ALT/", "../")  # of externals
+LINKS = ("mu", "E", "nowhere")
 LINES = "".join(f"line {number}\\n" for number in range(1, 9))
 
 # The repository that every case begins with; $1 is where. Six of its revisions change what others copied.
@@ -31,7 +34,8 @@ s 5 mv A/D/G/rho A/D/rho rm A/C mkdir A/C put "$t/iota" A/C/iota
 s 6 propset svn:mergeinfo /A:3 br put "$t/mu" br/mu
 s 7 put "$t/pi" 'A/at@3' mkdir 'A/x y' put "$t/pi" 'A/x y/dé%41' propset svn:eol-style native iota
 s 8 propset svn:keywords 'Rev Author URL' A/B/lambda propset svn:executable '*' A/D/G/pi propset q 1 .
-rm -rf "$t"
+rm -rf "$t" "$1"/hooks/*
+printf '#!/bin/sh\n' >"$1/hooks/pre-revprop-change" && chmod +x "$1/hooks/pre-revprop-change"
 """.replace("@LINES@", LINES).strip()
 HEAD = 8
 
@@ -68,6 +72,8 @@ def local(action, path, text=""):
             file.write(text + old)
     elif action == "mkdir":
         os.mkdir(path)
+    elif action == "link":
+        os.symlink(text, path)
     elif action == "remove":
         if os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
@@ -82,6 +88,8 @@ def shell(step):
         return f"printf %s {shlex.quote(step[2])} >>{path}"
     if action == "prepend":
         return f"printf %s {shlex.quote(step[2])} | cat - {path} >t && cat t >{path} && rm t"
+    if action == "link":
+        return f"ln -s {step[2]} {path}"
     return f"mkdir {path}" if action == "mkdir" else f"rm -r {path}"
 
 
@@ -166,6 +174,8 @@ class Drawing:
         return f"text {self.texts}\n" * self.draw.choice((1, 1, 3))
 
     def revision(self):
+        if self.chance(0.06):
+            return self.draw.choice(("HEAD", "BASE", "COMMITTED", "PREV", "{2000-01-01}", "{2100-01-01}"))
         return str(self.draw.randint(0 if self.chance(0.1) else 1, self.head))
 
     def depth(self, part=0.3, option="--depth"):
@@ -183,13 +193,17 @@ class Drawing:
         return join(self.pick([path for path in tree if tree[path] == "d"]), self.draw.choice(ODD_NAMES))
 
     def url(self, kind=None, peg=0.1):
-        path = self.path_in(self.repository, kind)
-        text = join("$URL", path)
+        return self.url_of(self.path_in(self.repository, kind), peg)
+
+    def url_of(self, path, peg=0.1):
+        text = join("$ALT" if self.chance(0.02) else "$URL", path)
         return f"{text}@{self.revision()}" if self.chance(peg) else argument(text)
 
     def copy(self):
+        """A working copy, and who uses it: now and then the other one."""
         name = self.pick(self.copies)
-        return (name, *self.copies[name])
+        user, anchor, tree = self.copies[name]
+        return (name, self.draw.choice(USERS) if self.chance(0.06) else user, anchor, tree)
 
     def targets(self, name, tree, most=3, kind=None):
         count = self.draw.choice((1,) * 5 + tuple(range(1, most + 1)))
@@ -206,7 +220,7 @@ class Drawing:
         anchor = "" if self.chance(0.45) else self.path_in(self.repository, "d")
         self.svn(user, "checkout", *self.option(0.2, "-r", self.revision()), *self.depth(0.25),
                  *self.option(0.1, "--force"), *self.option(0.1, "--ignore-externals"),
-                 argument(join("$URL", anchor)), name)
+                 self.url_of(anchor), name)
         self.copies[name] = [user, anchor, {"": "d"}]
 
     def update(self):
@@ -214,6 +228,7 @@ class Drawing:
         self.svn(user, "update", *self.option(0.3, "-r", self.revision()),
                  *(self.depth(0.25) or self.set_depth(0.2)), *self.option(0.1, "--force"),
                  *self.option(0.1, "--parents"), *self.option(0.1, "--ignore-externals"),
+                 *self.option(0.05, "--adds-as-modification"),
                  *self.option(0.1, "--accept", self.draw.choice(("mine-full", "theirs-full", "working"))),
                  *([name] if self.chance(0.5) else self.targets(name, tree)))
 
@@ -224,7 +239,7 @@ class Drawing:
         name, user, _, tree = self.copy()
         target = "" if self.chance(0.3) else self.path_in(tree)
         source = self.path_in(self.repository, tree.get(target, "d"))
-        url = argument(join("$URL", source))
+        url = self.url_of(source)
         self.svn(user, "switch", *self.option(0.3, "-r", self.revision()),
                  *(self.depth(0.3) or self.set_depth(0.15)), *self.option(0.6, "--ignore-ancestry"),
                  *self.option(0.1, "--force"), url, argument(join(name, target)))
@@ -232,9 +247,16 @@ class Drawing:
             self.copies[name][1] = source
 
     def relocate(self):
-        name, user, _, _ = self.copy()
+        name, user, anchor, _ = self.copy()
         pair = ["$URL", "$ALT"]
         self.draw.shuffle(pair)
+        form = self.draw.choice(("roots", "roots", "anchors", "to", "elsewhere", "nowhere"))
+        if form == "anchors":
+            pair = [join(root, anchor) for root in pair]
+        elif form == "to":
+            pair = [join(pair[1], anchor)]
+        elif form != "roots":
+            pair[1] = join(pair[1], self.path_in(self.repository, "d") if form == "elsewhere" else form)
         self.svn(user, "relocate", *pair, name)
 
     def commit(self):
@@ -243,7 +265,9 @@ class Drawing:
         if self.chance(0.1):
             targets += self.targets(name, tree)
         self.svn(user, "commit", "-m", f"m{len(self.steps)}", *self.depth(0.2),
-                 *self.option(0.15, "--no-unlock"), *self.option(0.1, "--include-externals"), *targets)
+                 *self.option(0.15, "--no-unlock"), *self.option(0.1, "--include-externals"),
+                 *self.option(0.06, "--changelist", "cl"), *self.option(0.04, "--keep-changelists"),
+                 *self.option(0.05, "--with-revprop", "note=why"), *targets)
 
     def edit(self):
         name, _, _, tree = self.copy()
@@ -255,7 +279,8 @@ class Drawing:
         name, user, _, tree = self.copy()
         path = self.new_path(tree)
         if self.chance(0.5):
-            self.steps.append(["append", join(name, path), self.text()])
+            self.steps.append(["link", join(name, path), self.draw.choice(LINKS)] if self.chance(0.12) else
+                              ["append", join(name, path), self.text()])
             self.svn(user, "add", *self.option(0.2, "--force"), argument(join(name, path)))
         else:
             self.svn(user, "mkdir", *self.option(0.2, "--parents"), argument(join(name, path)))
@@ -267,7 +292,8 @@ class Drawing:
             self.steps.append(["remove", join(name, path)])
         if self.chance(0.6):
             self.steps.append(self.draw.choice((["append", join(name, path), self.text()],
-                                                ["mkdir", join(name, path)])))
+                                                ["mkdir", join(name, path)],
+                                                ["link", join(name, path), self.draw.choice(LINKS)])))
 
     def propset(self):
         name, user, _, tree = self.copy()
@@ -299,7 +325,7 @@ class Drawing:
             inside = self.pick([path for path in tree if parent_of(path) == target]) if self.chance(0.2) else ""
             peg = f"@{self.revision()}" if self.chance(0.25) else "@" if "@" in source else ""
             lines.append(self.draw.choice(("", "", f"-r{self.revision()} ")) +
-                         f'"{self.draw.choice(("^/", "$URL/"))}{source}{peg}" '
+                         f'"{self.draw.choice(BASES)}{source}{peg}" '
                          f'"{inside.rpartition("/")[2] or self.draw.choice(("ext", "sub/ext", "ext2"))}"')
         self.svn(user, "propset", "svn:externals", "\n".join(lines), argument(join(name, target)))
         if self.chance(0.5):
@@ -318,31 +344,44 @@ class Drawing:
         command = self.draw.choice(("copy", "move"))
         source, target = self.path_in(tree), self.new_path(tree)
         if command == "copy" and self.chance(0.35):
-            other = self.path_in(self.repository)
-            self.svn(user, "copy", *self.option(0.3, "-r", self.revision()), argument(join("$URL", other)),
-                     argument(join(name, target)))
+            self.svn(user, "copy", *self.option(0.3, "-r", self.revision()), *self.option(0.1, "--pin-externals"),
+                     *self.option(0.1, "--ignore-externals"), self.url(), argument(join(name, target)))
             return
-        self.svn(user, command, *(self.option(0.15, "-r", self.revision()) if command == "copy" else []),
+        self.svn(user, command, *(self.option(0.15, "-r", self.revision()) + self.option(0.1, "--pin-externals")
+                                  if command == "copy" else self.option(0.5, "--allow-mixed-revisions")),
                  *self.option(0.1, "--parents"), argument(join(name, source)), argument(join(name, target)))
 
     def remote(self):
         """A commit without a working copy."""
         user, target = self.draw.choice(USERS), self.new_path(self.repository)
-        source = self.path_in(self.repository)
+        source, more = self.path_in(self.repository), self.chance(0.2)
         message = ("-m", f"r{len(self.steps)}")
         what = self.draw.choice(("copy", "copy", "move", "mkdir", "delete", "delete", "wc", "import"))
         if what in ("copy", "move"):
-            self.svn(user, what, *message, *(self.option(0.3, "-r", self.revision()) if what == "copy" else []),
-                     *self.option(0.15, "--parents"), argument(join("$URL", source)), argument(join("$URL", target)))
+            self.svn(user, what, *message, *(self.option(0.3, "-r", self.revision()) +
+                                             self.option(0.1, "--pin-externals") if what == "copy" else []),
+                     *self.option(0.15, "--parents"), self.url_of(source, 0.1 if what == "copy" else 0),
+                     *([self.url(None, 0)] if more else []), argument(join("$URL", target)))
         elif what == "mkdir":
-            self.svn(user, "mkdir", *message, *self.option(0.2, "--parents"), argument(join("$URL", target)))
+            self.svn(user, "mkdir", *message, *self.option(0.2, "--parents"), argument(join("$URL", target)),
+                     *([argument(join("$URL", self.new_path(self.repository)))] if more else []))
         elif what == "delete":
-            self.svn(user, "delete", *message, argument(join("$URL", source)))
+            self.svn(user, "delete", *message, self.url_of(source, 0), *([self.url(None, 0)] if more else []))
         else:
             name, user, _, tree = self.copy()
             inner = self.path_in(tree)
             self.svn(user, "copy" if what == "wc" else "import", *message, argument(join(name, inner)),
                      argument(join("$URL", target)))
+
+    def revprop(self):
+        """A property of a revision."""
+        name, user, _, _ = self.copy()
+        where = self.draw.choice(("$URL", name))
+        what = self.draw.choice(("propset", "propset", "propdel", "propget", "proplist"))
+        prop = self.draw.choice(("svn:log", "svn:author", "svn:date", "note", "odd:name"))
+        value = self.draw.choice(("2001-01-01T00:00:00.000000Z", "bad")) if prop == "svn:date" else self.text()
+        self.svn(user, what, "--revprop", "-r", self.revision(), *{"propset": (prop, value), "proplist": ("-v",)}.get(
+            what, (prop,)), where)
 
     def merge(self):
         name, user, _, tree = self.copy()
@@ -353,20 +392,22 @@ class Drawing:
                    *self.option(0.2, "--accept", self.draw.choice(("mine-full", "theirs-full", "theirs-conflict"))))
         where = argument(join(name, target))
         source = self.draw.choice(("A", "br", self.path_in(self.repository, tree.get(target, "d"))))
-        form = self.draw.choice(("sync", "range", "change", "change", "two"))
+        form = self.draw.choice(("sync", "sync", "reintegrate", "range", "range", "change", "change", "change", "two", "two"))
         if form == "two":
             self.svn(user, "merge", *options, f"$URL/{source}@{self.revision()}", self.url(tree.get(target), 0) + (
                 "" if self.chance(0.5) else "@HEAD"), where)
         else:
-            which = {"sync": [], "range": ["-r", f"{self.revision()}:{self.revision()}"],
+            which = {"sync": [], "reintegrate": ["--reintegrate"], "range": ["-r", f"{self.revision()}:{self.revision()}"],
                      "change": ["-c", self.draw.choice(("", "-")) + self.revision()]}[form]
-            self.svn(user, "merge", *which, *options, argument(join("$URL", source)), where)
+            self.svn(user, "merge", *which, *options, self.url_of(source), where)
 
     def lock(self):
         name, user, _, tree = self.copy()
         command = self.draw.choice(("lock", "lock", "unlock"))
         comment = self.option(0.3, "-m", "why é") if command == "lock" else []
-        where = [self.url("f", 0)] if self.chance(0.2) else self.targets(name, tree, 3, "f")
+        where = self.targets(name, tree, 3, "f")
+        if self.chance(0.2):
+            where = [self.url("f", 0) for _ in where]
         self.svn(user, command, *comment, *self.option(0.25, "--force"), *where)
 
     def revert(self):
@@ -377,7 +418,8 @@ class Drawing:
     def resolve(self):
         name, user, _, tree = self.copy()
         self.svn(user, "resolve", *self.option(0.7, "-R"), "--accept",
-                 self.draw.choice(("working", "mine-full", "theirs-full", "base", "mine-conflict", "theirs-conflict")),
+                 self.draw.choice(("working", "mine-full", "theirs-full", "base", "mine-conflict", "theirs-conflict",
+                                   "postpone")),
                  *([name] if self.chance(0.7) else self.targets(name, tree)))
 
     def export(self):
@@ -401,7 +443,7 @@ class Drawing:
         elif form == "range":
             self.svn(user, "diff", *options, "-r", f"{self.revision()}:{self.revision()}", where)
         elif form == "server":
-            self.svn(user, "diff", *options, "-r", f"{self.revision()}:HEAD", self.url(None, 0))
+            self.svn(user, "diff", *options, "-r", f"{self.revision()}:HEAD", self.url())
         elif form == "urls":
             self.svn(user, "diff", *options, self.url(), self.url())
         else:
@@ -419,7 +461,10 @@ class Drawing:
                      *([name] if self.chance(0.5) else self.targets(name, tree)))
         elif command == "log":
             self.svn(user, "log", *self.option(0.6, "-v"), *self.option(0.3, "-g"), *self.option(0.2, "--stop-on-copy"),
-                     *self.option(0.2, "-l", 3), *revision, where)
+                     *self.option(0.2, "-l", 3), *self.option(0.1, "-q"), *self.option(0.1, "--with-all-revprops"),
+                     *self.option(0.08, "--search", self.draw.choice(("m*", "alice", "*mu*"))),
+                     *(revision or self.option(0.1, "-c", self.revision())),
+                     *(["$URL", *(self.path_in(self.repository) for _ in range(2))] if self.chance(0.15) else [where]))
         elif command == "blame":
             file = argument(join(name, self.path_in(tree, "f"))) if self.chance(0.5) else self.url("f")
             self.svn(user, "blame", *self.option(0.4, "-g"), *self.option(0.3, "-v"), *revision, file)
@@ -432,19 +477,23 @@ class Drawing:
         else:
             self.svn(user, command, *(["-v"] if command in ("list", "proplist") and self.chance(0.6) else []),
                      *(["-R"] if command in ("list", "info", "proplist") and self.chance(0.5) else []),
+                     *(self.option(0.15, "--search", self.draw.choice(("m*", "*A*", "[x]"))) if command == "list" else []),
                      *revision[:2 if ":" not in "".join(revision) else 0], where)
 
     def tidy(self):
         name, user, _, tree = self.copy()
         if self.chance(0.5):
-            self.svn(user, "cleanup", *self.option(0.4, "--remove-unversioned"), name)
+            self.svn(user, "cleanup", *self.option(0.4, "--remove-unversioned"), *self.option(0.2, "--include-externals"),
+                     *self.option(0.2, "--vacuum-pristines"), name)
         else:
-            self.svn(user, "changelist", "cl", argument(join(name, self.path_in(tree, "f"))))
+            self.svn(user, "changelist", self.draw.choice(("cl", "cl", "--remove")),
+                     argument(join(name, self.path_in(tree, "f"))))
 
 
-WEIGHTS = {"update": 14, "commit": 14, "edit": 12, "add": 7, "propset": 7, "switch": 7, "merge": 8, "look": 12,
+WEIGHTS = {"update": 14, "commit": 14, "edit": 12, "add": 7, "propset": 7, "switch": 7, "merge": 8, "look": 15,
            "delete": 6, "copy_or_move": 7, "remote": 6, "lock": 5, "diff": 5, "externals": 4, "revert": 4,
-           "resolve": 3, "obstruct": 4, "mergeinfo": 2, "export": 3, "checkout": 2, "relocate": 1, "tidy": 1}
+           "resolve": 3, "obstruct": 4, "mergeinfo": 2, "export": 3, "checkout": 2, "relocate": 2, "tidy": 2,
+           "revprop": 2}
 
 
 def draw_authz(draw):
