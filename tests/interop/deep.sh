@@ -14,7 +14,7 @@ served() { # served NAME: a repository that anna may write to
 }
 
 right() { # right NAME ARGUMENT...: all that deep.py says is right
-    timeout 200 python3 "$HERE/deep.py" "${@:2}" >"$T/said" 2>&1 && [ -s "$T/said" ] &&
+    timeout 500 python3 "$HERE/deep.py" "${@:2}" >"$T/said" 2>&1 && [ -s "$T/said" ] &&
         ! grep -v ': right$' "$T/said" >"$T/wrong"
     local status=$?
     result $status "$1"
