@@ -95,8 +95,8 @@ static struct err *take_edits(int *ended, struct session *s, struct commit_edit 
     return err;
 }
 
-/* The client learns of the failure at once, and goes on until it notices; then it sends abort-edit.
- * What comes until then has no meaning any more. */
+/* The client learns of the failure at once, and goes on until it notices; then it sends abort-edit,
+ * or success, which svnserve takes for the same. What comes until then has no meaning any more. */
 static struct err *refuse_edit(struct session *s, struct err *why)
 {
     why = session_fault(s, why);
@@ -112,7 +112,7 @@ static struct err *refuse_edit(struct session *s, struct err *why)
         struct wire_item params;
         conn_begin_request(s->conn, s->options->limits.request_bytes);
         err = wire_read_command(&command, &params, s->conn, s->request);
-        aborted = !err && str_eq(command, S("abort-edit"));
+        aborted = !err && (str_eq(command, S("abort-edit")) || str_eq(command, S("success")));
         arena_rewind(s->request, mark);
     }
     return err;

@@ -123,6 +123,7 @@ COMMANDS = {
     "a commit that deletes nothing": COMMIT + ROOT + b"( delete-entry ( 4:none ( ) 1:r ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
     "a commit that is out of date": COMMIT + ROOT + b"( delete-entry ( 5:trunk ( 1 ) 1:r ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
     "a commit that opens nothing": COMMIT + ROOT + b"( open-file ( 4:none 1:r 1:f ( 1 ) ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
+    "success ends an edit that failed": COMMIT + ROOT + b"( delete-entry ( 4:none ( ) 1:r ) ) ( success ( ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
     "a commit that copies from elsewhere": COMMIT + ROOT + b"( add-dir ( 4:copy 1:r 1:d ( 17:svn://other/repos 1 ) ) ) " + ABORT + b"( get-latest-rev ( ) ) ",
     "a commit that copies from a revision to come": lambda port: COMMIT + ROOT + b"( add-dir ( 4:copy 1:r 1:d ( %s99999 ) ) ) " % s("svn://127.0.0.1:%d/repos/trunk" % port)
                                                     + ABORT + b"( get-latest-rev ( ) ) ",

@@ -22,6 +22,7 @@ ODD_NAMES = (b"", b"svn:", b"svn:log\0x", b"svn:mergeinfo\0", b"\xff", b"a b", b
              b"svn:wc:x", b"x" * 300, b"a\nb", b"\xc3\xa9", b"svn:date", b"svn:author", b"svn:log", b"_", b"a=b")
 ODD_VALUES = (b"", b"a\r\nb", b"a\rb", b"\xff\xfe", b"\0", b"x" * 2000, b"/a:1", b"/a:2-1", b"/a:1-2,x", b"junk", b"/a:", b"native", b"*",
               b"2004-01-02T00:00:00.000000Z", b"never", b"/a:1*\n/b:1-3", b"a\nb\n")
+PARTING = ("", "a", "/", b"", b"a\nb", b"\xff")  # names of properties, URLs: known differences, which end a commit or a connection
 FIELDS = ("kind", "size", "has-props", "created-rev", "time", "last-author")
 
 
@@ -224,6 +225,13 @@ class Drawing:
     def flag(self, part=0.5):
         return "true" if self.chance(part) else "false"
 
+    def odd(self, choices):
+        """One of CHOICES; seldom one after which the servers' ways part."""
+        choice = self.draw.choice(choices)
+        while (choice in PARTING or "\0" in text_of(choice)) and not self.chance(0.2):
+            choice = self.draw.choice(choices)
+        return choice
+
     def some_path(self):
         """A path in the repository."""
         roll = self.draw.random()
@@ -236,7 +244,7 @@ class Drawing:
     def path(self, odd=0.12):
         """A string: a path of the session."""
         if self.chance(odd):
-            return ":" + text_of(self.draw.choice(ODD_PATHS))
+            return ":" + text_of(self.odd(ODD_PATHS))
         path = self.some_path()
         if self.at and not below(path, self.at):
             inside = [other for other in self.paths if below(other, self.at)]
@@ -245,7 +253,7 @@ class Drawing:
 
     def url(self):
         if self.chance(0.06):
-            return ":" + self.draw.choice(("svn://other/repos", "$URL/..", "$URL/", "$URLx", "", "a", "/", "$URL//a", "http://x", "$URL/%41", "$URL/%zz",
+            return ":" + self.odd(("svn://other/repos", "$URL/..", "$URL/", "$URLx", "", "a", "/", "$URL//a", "http://x", "$URL/%41", "$URL/%zz",
                                            "$URL/\xff", "$URL/a/../b"))
         return ":" + join("$URL", text_of(self.some_path()).replace("%", "%25"))
 
@@ -263,11 +271,11 @@ class Drawing:
 
     def name(self):
         if self.chance(0.2):
-            return ":" + text_of(self.draw.choice(ODD_NAMES))
+            return ":" + text_of(self.odd(ODD_NAMES))
         return ":" + self.draw.choice(("p", "q", "svn:mergeinfo", "odd name", "svn:eol-style", "svn:ignore", "svn:special", "svn:executable", "svn:externals"))
 
     def revision_property(self):
-        return ":" + text_of(self.draw.choice(ODD_NAMES) if self.chance(0.2) else
+        return ":" + text_of(self.odd(ODD_NAMES) if self.chance(0.2) else
                              self.draw.choice((b"svn:log", b"svn:author", b"svn:date", b"odd", b"new")))
 
     def value(self):
@@ -413,17 +421,23 @@ class Drawing:
         chosen = sorted(self.draw.sample(inside, min(len(inside), self.draw.choice((0, 0, 1, 2, 4)))), key=lambda path: path.split("/"))
         if self.chance(0.05):
             self.draw.shuffle(chosen)
+        shallow = []
         for path in chosen:
+            if any(below(path, place) for place in shallow) and self.chance(0.9):  # a client says nothing of what it does not have
+                continue
             path = self.path(1) if self.chance(0.04) else ":" + text_of(path)
             token = [":t"] if self.chance(0.2) else []
             depth = [self.depth()] if self.chance(0.4) else []
             roll = self.draw.random()
             if roll < 0.5:
                 self.say("set-path", path, self.revision(0.04), self.flag(0.2), token, *depth)
+                shallow += [path[1:]] if depth and depth != ["infinity"] else []
             elif roll < 0.8:
                 self.say("delete-path", path)
+                shallow.append(path[1:])
             else:
                 self.say("link-path", path, self.url(), self.revision(0.04), self.flag(0.2), token, *depth)
+                shallow += [path[1:]] if depth and depth != ["infinity"] else []
         self.say(*self.draw.choices((["finish-report"], ["abort-report"], ["nonsense"]), (94, 5, 1))[0])
 
     def say(self, *items):
