@@ -173,7 +173,7 @@ struct err *txn_merge(struct txn *txn, revnum youngest)
     TRY(noderev_root(&source, txn->fs, youngest, txn->arena));
     TRY(noderev_root(&ancestor, txn->fs, txn->base, arena));
     struct merge m = {txn, arena, NULL};
-    buf_clear(&txn->seen_path);
+    way_cut(&txn->way, 0);
     if (!noderev_id_eq(&source->id, &ancestor->id))
         TRY(dir_enter(&m, txn->root, source, ancestor));
     TRY(merge_open(&m));

@@ -14,6 +14,7 @@ struct txn *txn_new(struct fsfs *fs, struct txn_id id)
     txn->account = account_current;
     txn->arena = arena_new();
     txn->scratch = arena_new();
+    txn->way.arena = arena_new();
     txn->scratch_start = arena_mark(txn->scratch);
     txn->base = id.base;
     txn->id = id;
@@ -69,7 +70,7 @@ void txn_abort(struct txn *txn)
         err_free(txn_remove(txn->fs, txn->name));
     map_free(txn->changes, NULL);
     map_free(txn->by_sha1, NULL);
-    buf_free(&txn->seen_path);
+    way_free(txn);
     arena_free(txn->scratch);
     arena_free(txn->arena);
     free(txn);
@@ -112,66 +113,36 @@ void txn_keep_date(struct txn *txn, bool keep)
 
 /* ---- looking ---- */
 
-static struct err *look_committed(const struct txn_node **out, struct txn *txn,
-                                  const struct noderev *noderev, struct str path,
-                                  struct arena *arena)
+static struct err *look(const struct txn_node **out, struct txn *txn, const struct txn_step *step,
+                        struct arena *arena)
 {
+    if (step->node) {
+        *out = step->node;
+        return txn_collect_node(txn, step->node);
+    }
     struct txn_node *view = ARENA_NEW(arena, struct txn_node);
-    noderev_take(&view->nr, noderev);
-    view->from = noderev;
+    TRY(noderev_get(&view->from, txn->fs, &step->nr->id, arena)); /* the way's may go before */
+    noderev_take(&view->nr, view->from);
     *out = view;
-    if (noderev->kind == NODE_DIR) {
-        buf_clear(&txn->seen_path);
-        buf_str(&txn->seen_path, path);
-        txn->seen = noderev->id;
-    }
     return NULL;
-}
-
-/* Of the way, which was put into ARENA from MARK on, only the end is kept: it may be long, and many
- * places may be looked at before the next change. */
-static struct err *look(const struct txn_node **out, struct txn *txn, const struct txn_way *way,
-                        struct str path, struct arena *arena, struct arena_mark mark)
-{
-    const struct txn_step last = *way_last(way);
-    if (last.node) {
-        arena_rewind(arena, mark);
-        *out = last.node;
-        return txn_collect_node(txn, last.node);
-    }
-    const struct noderev_id id = last.nr->id;
-    arena_rewind(arena, mark);
-    const struct noderev *noderev;
-    TRY(noderev_get(&noderev, txn->fs, &id, arena));
-    return look_committed(out, txn, noderev, path, arena);
 }
 
 struct err *txn_find(const struct txn_node **out, struct txn *txn, struct str path,
                      struct arena *arena)
 {
-    const struct arena_mark mark = arena_mark(arena);
-    struct str below;
-    struct txn_way way;
+    struct txn_way *way;
     bool found;
     *out = NULL;
-    /* Edits go depth first: what is looked at next is mostly below what was looked at last. */
-    if (txn->seen_path.n && path_skip_ancestor(&below, buf_view(&txn->seen_path), path)) {
-        const struct noderev *noderev;
-        TRY(noderev_get(&noderev, txn->fs, &txn->seen, arena));
-        TRY(noderev_descend(&noderev, txn->fs, below, arena));
-        return noderev ? look_committed(out, txn, noderev, path, arena) : NULL;
-    }
-    TRY(way_try(&way, &found, txn, path, arena));
-    return found ? look(out, txn, &way, path, arena, mark) : NULL;
+    TRY(way_try(&way, &found, txn, path));
+    return found ? look(out, txn, way_last(way), arena) : NULL;
 }
 
 struct err *txn_get(const struct txn_node **out, struct txn *txn, struct str path,
                     struct arena *arena)
 {
-    const struct arena_mark mark = arena_mark(arena);
-    struct txn_way way;
-    TRY(way_open(&way, txn, path, false, arena));
-    return look(out, txn, &way, path, arena, mark);
+    struct txn_way *way;
+    TRY(way_open(&way, txn, path, false));
+    return look(out, txn, way_last(way), arena);
 }
 
 enum node_kind txn_node_kind(const struct txn_node *node)
@@ -260,11 +231,13 @@ struct err *txn_node_text(struct reader **out, struct txn *txn, const struct txn
 
 /* ---- changing ---- */
 
-/* Every change begins here: what was only looked at is forgotten. */
-static void change_begin(struct txn *txn)
+/* The child of the way's end becomes CHILD: of the way only what is above it is still right. */
+static struct err *set_last(struct txn *txn, struct txn_way *way, const struct txn_child *child)
 {
-    buf_clear(&txn->seen_path);
-    arena_rewind(txn->scratch, txn->scratch_start);
+    const struct txn_step *last = way_last(way);
+    TRY(txn_dir_set(txn, last[-1].node, step_name(way, last), child));
+    way_cut(way, way->n - 1);
+    return NULL;
 }
 
 static struct err *check_not_there(struct txn *txn, const struct txn_way *way, struct str path)
@@ -278,14 +251,13 @@ static struct err *check_not_there(struct txn *txn, const struct txn_way *way, s
 
 static struct err *make_node(struct txn *txn, struct str path, enum node_kind kind)
 {
-    change_begin(txn);
+    arena_rewind(txn->scratch, txn->scratch_start);
     TRY(path_check_new(path));
-    struct txn_way way;
-    TRY(way_open(&way, txn, path, true, txn->scratch));
-    TRY(check_not_there(txn, &way, path));
-    TRY(way_make_mutable(txn, &way, way.n - 1));
-    const struct txn_step *parent = &way.steps[way.n - 2];
-    const struct noderev *above = &parent->node->nr;
+    struct txn_way *way;
+    TRY(way_open(&way, txn, path, true));
+    TRY(check_not_there(txn, way, path));
+    TRY(way_make_mutable(txn, way, way->n - 1));
+    const struct noderev *above = way->steps[way->n - 2].nr;
 
     struct txn_node *node = txn_node_new(txn, NULL);
     node->nr.kind = kind;
@@ -293,8 +265,7 @@ static struct err *make_node(struct txn *txn, struct str path, enum node_kind ki
     node->nr.cpath = arena_str(txn->arena, path);
     node->nr.copyroot_rev = above->copyroot_rev;
     node->nr.copyroot_path = above->copyroot_path;
-    TRY(txn_dir_set(txn, parent->node, way_last(&way)->name,
-                    &(struct txn_child){node, node->nr.id, kind}));
+    TRY(set_last(txn, way, &(struct txn_child){node, node->nr.id, kind}));
     struct change change = {
         .path = path,
         .id = node->nr.id,
@@ -304,7 +275,7 @@ static struct err *make_node(struct txn *txn, struct str path, enum node_kind ki
         .mergeinfo_changed = TRI_FALSE,
         .copyfrom_rev = REV_NONE,
     };
-    txn_record_change(txn, &change, false);
+    txn_record_change(txn, &change);
     return NULL;
 }
 
@@ -320,12 +291,12 @@ struct err *txn_make_file(struct txn *txn, struct str path)
 
 struct err *txn_delete(struct txn *txn, struct str path)
 {
-    change_begin(txn);
-    struct txn_way way;
-    TRY(way_open(&way, txn, path, false, txn->scratch));
-    if (way.n == 1)
+    arena_rewind(txn->scratch, txn->scratch_start);
+    struct txn_way *way;
+    TRY(way_open(&way, txn, path, false));
+    if (way->n == 1)
         return err_make(E_FS_ROOT_DIR, "The root directory cannot be deleted");
-    const struct txn_step *last = way_last(&way);
+    const struct txn_step *last = way_last(way);
     struct change change = {
         .path = path,
         .id = last->nr->id,
@@ -334,14 +305,14 @@ struct err *txn_delete(struct txn *txn, struct str path)
         .mergeinfo_changed = TRI_FALSE,
         .copyfrom_rev = REV_NONE,
     };
-    bool changed_below = last->node && last->nr->kind == NODE_DIR;
+    const struct txn_node *gone = last->node;
     int64_t mergeinfo = last->nr->minfo_cnt;
-    TRY(way_make_mutable(txn, &way, way.n - 1));
-    TRY(txn_dir_set(txn, way.steps[way.n - 2].node, last->name,
-                    &(struct txn_child){.kind = NODE_NONE}));
+    TRY(way_make_mutable(txn, way, way->n - 1));
+    TRY(set_last(txn, way, &(struct txn_child){.kind = NODE_NONE}));
     if (fsfs_has_mergeinfo(txn->fs))
-        TRY(way_add_mergeinfo(&way, way.n - 1, -mergeinfo));
-    txn_record_change(txn, &change, changed_below);
+        TRY(way_add_mergeinfo(way, way->n - 1, -mergeinfo));
+    txn_record_change(txn, &change);
+    txn_forget_below(txn, path, gone);
     return NULL;
 }
 
@@ -364,30 +335,29 @@ static struct txn_node *copy_node(struct txn *txn, const struct noderev *from, s
 
 struct err *txn_copy(struct txn *txn, struct str path, revnum from_rev, struct str from_path)
 {
-    change_begin(txn);
+    arena_rewind(txn->scratch, txn->scratch_start);
     TRY(path_check_new(path));
     const struct noderev *from;
     TRY(revision_find(&from, txn->fs, from_rev, from_path, txn->arena));
     if (!from)
         return err_make(E_FS_NOT_FOUND, "File not found: revision %lld, path '%.*s'",
                         (long long)from_rev, STR(from_path));
-    struct txn_way way;
-    TRY(way_open(&way, txn, path, true, txn->scratch));
-    if (way.n == 1)
+    struct txn_way *way;
+    TRY(way_open(&way, txn, path, true));
+    if (way->n == 1)
         return err_make(E_FS_ROOT_DIR, "The root directory cannot be replaced");
-    const struct txn_step *last = way_last(&way);
+    const struct txn_step *last = way_last(way);
     if (last->nr && noderev_id_eq(&last->nr->id, &from->id))
         return NULL; /* it is there already */
     bool replaces = last->nr != NULL;
-    bool changed_below = replaces && last->node && last->nr->kind == NODE_DIR;
+    const struct txn_node *gone = last->node;
     int64_t mergeinfo = from->minfo_cnt - (replaces ? last->nr->minfo_cnt : 0);
 
-    TRY(way_make_mutable(txn, &way, way.n - 1));
+    TRY(way_make_mutable(txn, way, way->n - 1));
     struct txn_node *node = copy_node(txn, from, path, from_rev, from_path);
-    TRY(txn_dir_set(txn, way.steps[way.n - 2].node, last->name,
-                    &(struct txn_child){node, node->nr.id, from->kind}));
+    TRY(set_last(txn, way, &(struct txn_child){node, node->nr.id, from->kind}));
     if (fsfs_has_mergeinfo(txn->fs))
-        TRY(way_add_mergeinfo(&way, way.n - 1, mergeinfo));
+        TRY(way_add_mergeinfo(way, way->n - 1, mergeinfo));
     struct change change = {
         .path = path,
         .id = node->nr.id,
@@ -397,7 +367,8 @@ struct err *txn_copy(struct txn *txn, struct str path, revnum from_rev, struct s
         .copyfrom_path = from_path,
         .copyfrom_rev = from_rev,
     };
-    txn_record_change(txn, &change, changed_below);
+    txn_record_change(txn, &change);
+    txn_forget_below(txn, path, gone);
     return NULL;
 }
 
@@ -428,15 +399,15 @@ static struct err *mergeinfo_changes(struct txn *txn, struct txn_way *way, const
 
 struct err *txn_set_prop(struct txn *txn, struct str path, struct str name, const struct str *value)
 {
-    change_begin(txn);
-    struct txn_way way;
-    TRY(way_open(&way, txn, path, false, txn->scratch));
-    TRY(way_make_mutable(txn, &way, way.n));
-    struct txn_node *node = way_last(&way)->node;
+    arena_rewind(txn->scratch, txn->scratch_start);
+    struct txn_way *way;
+    TRY(way_open(&way, txn, path, false));
+    TRY(way_make_mutable(txn, way, way->n));
+    struct txn_node *node = way_last(way)->node;
     TRY(props_load(txn, node));
     bool mergeinfo = fsfs_has_mergeinfo(txn->fs) && str_eq(name, S("svn:mergeinfo"));
     if (mergeinfo)
-        TRY(mergeinfo_changes(txn, &way, value));
+        TRY(mergeinfo_changes(txn, way, value));
     proplist_set(&node->props, name, value);
     if (!node->props_changed) {
         node->props_changed = true;
@@ -453,6 +424,6 @@ struct err *txn_set_prop(struct txn *txn, struct str path, struct str name, cons
         .mergeinfo_changed = mergeinfo ? TRI_TRUE : TRI_FALSE,
         .copyfrom_rev = REV_NONE,
     };
-    txn_record_change(txn, &change, false);
+    txn_record_change(txn, &change);
     return NULL;
 }

@@ -1,24 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The changed paths of a transaction, folded as they happen. */
-#include "base/path.h"
 #include "fsfs/txn_int.h"
 #include <stdlib.h>
 
-/* What happened below PATH happened to something that is gone. */
-static void forget_below(struct txn *txn, struct str path)
+/* A folder that is gone, and what of it is forgotten. */
+struct gone_dir {
+    const struct txn_node *dir;
+    size_t path_n, pos;
+    struct gone_dir *up;
+};
+
+static void gone_enter(struct gone_dir **top, const struct txn_node *dir, size_t path_n,
+                       struct arena *arena)
 {
-    size_t n;
-    struct arena_mark mark = arena_mark(txn->scratch);
-    struct str *paths = map_sorted(txn->changes, &n, txn->scratch), rest;
-    size_t below = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (path_skip_ancestor(&rest, path, paths[i]) && rest.n)
-            paths[below++] =
-                arena_str(txn->scratch, paths[i]); /* removal moves the map's own keys */
+    if (!dir->over)
+        return;
+    struct gone_dir *gone = ARENA_NEW(arena, struct gone_dir);
+    *gone = (struct gone_dir){.dir = dir, .path_n = path_n, .up = *top};
+    *top = gone;
+}
+
+/* What happened below a path happened to names that its folder has of its own. */
+void txn_forget_below(struct txn *txn, struct str path, const struct txn_node *node)
+{
+    if (!node || !node->over)
+        return;
+    struct gone_dir *top = NULL;
+    AUTO_BUF(at);
+    buf_str(&at, path);
+    gone_enter(&top, node, at.n, txn->scratch);
+    while (top) {
+        struct str name;
+        void *value;
+        if (!map_next(top->dir->over, &top->pos, &name, &value)) {
+            top = top->up;
+            continue;
+        }
+        at.n = top->path_n;
+        buf_char(&at, '/');
+        buf_str(&at, name);
+        map_remove(txn->changes, buf_view(&at));
+        const struct txn_child *child = value;
+        if (child->node)
+            gone_enter(&top, child->node, at.n, txn->scratch);
     }
-    for (size_t i = 0; i < below; i++)
-        map_remove(txn->changes, paths[i]);
-    arena_rewind(txn->scratch, mark);
 }
 
 static struct change kept_change(struct txn *txn, const struct change *change)
@@ -71,7 +96,7 @@ static void fold(struct txn *txn, struct change_record *record, const struct cha
     }
 }
 
-void txn_record_change(struct txn *txn, const struct change *change, bool tree_below)
+void txn_record_change(struct txn *txn, const struct change *change)
 {
     struct change_record *record = map_get(txn->changes, change->path);
     if (record) {
@@ -81,8 +106,6 @@ void txn_record_change(struct txn *txn, const struct change *change, bool tree_b
         record->change = kept_change(txn, change);
         map_put(txn->changes, change->path, record);
     }
-    if (tree_below && (change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE))
-        forget_below(txn, change->path);
 }
 
 struct change *txn_sorted_changes(size_t *n, const struct txn *txn, struct arena *arena)

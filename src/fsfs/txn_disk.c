@@ -203,14 +203,39 @@ struct err *txn_unspill_changes(struct txn *txn)
     return err_wrap(err, 0, "Can't read transaction '%.*s'", STR(txn->name));
 }
 
+static bool takes_all_below(const struct change *change)
+{
+    return change->kind != NODE_FILE &&
+           (change->action == CHANGE_DELETE || change->action == CHANGE_REPLACE);
+}
+
+/* Was CHANGE below what was taken away later? LAST has, by path, the last of those in its list. */
+static bool is_gone(const struct map *last, const struct change *change)
+{
+    if (map_count(last) == 0)
+        return false;
+    for (struct str above = path_dirname(change->path); above.n > 1; above = path_dirname(above)) {
+        const struct change *taken = map_get(last, above);
+        if (taken && taken > change)
+            return true;
+    }
+    return false;
+}
+
+/* The file has them as they came. */
 static struct err *get_changes(struct disk_txn *d)
 {
     struct changes *changes;
     size_t used;
     TRY(get_needed(d, file_name(d, S("changes"))));
     TRY(changes_parse(&changes, &used, buf_view(&d->text)));
+    struct map *last = map_new_in(d->arena);
     for (size_t i = 0; i < changes->n; i++)
-        txn_record_change(d->txn, &changes->list[i], changes->list[i].kind != NODE_FILE);
+        if (takes_all_below(&changes->list[i]))
+            map_put(last, changes->list[i].path, (void *)&changes->list[i]);
+    for (size_t i = 0; i < changes->n; i++)
+        if (!is_gone(last, &changes->list[i]))
+            txn_record_change(d->txn, &changes->list[i]);
     shared_unref(changes);
     return NULL;
 }

@@ -71,14 +71,34 @@ struct change_record {
     bool replaced;
 };
 
+/* A place on the way from the root to a path. */
+struct txn_step {
+    size_t name_at, path_n;   /* its last component and its path, in the way's */
+    struct txn_node *node;    /* mutable; or NULL */
+    const struct noderev *nr; /* as it is now; NULL: there is nothing */
+    struct arena_mark before;
+};
+
+/* The way that was walked last. Edits go depth first: the next one shares most of it, and only what
+ * it does not share is walked. So a commit costs no more than the paths that it names, however deep
+ * they are. */
+struct txn_way {
+    struct buf path;
+    struct txn_step *steps;
+    size_t n;     /* steps that PATH has, the root's included */
+    size_t known; /* of them, from the root down, those that exist: what is kept */
+    size_t cap;
+    struct arena
+        *arena; /* of the committed node-revisions, one behind the other as the steps are */
+};
+
 struct txn {
     struct fsfs *fs;
     struct account *account; /* of who began it; NULL: nobody counts */
     struct arena *arena;     /* the tree */
     struct arena *scratch;   /* one operation */
+    struct txn_way way;
     struct arena_mark scratch_start;
-    struct buf seen_path; /* the committed folder that was looked at last; empty after changes */
-    struct noderev_id seen;
     revnum base;
     struct txn_id id;
     struct str name;
@@ -111,28 +131,25 @@ struct txn *txn_new(struct fsfs *fs, struct txn_id id);
 
 /* ---- txn_tree.c ---- */
 
-/* A place on the way from the root to a path. */
-struct txn_step {
-    struct str name; /* last component; "" for the root */
-    struct str path;
-    struct txn_node *node;    /* mutable; or NULL */
-    const struct noderev *nr; /* as it is now; NULL: the last step does not exist */
-    struct id_part copy_was;  /* its copy-id when the way was walked */
-};
-struct txn_way {
-    struct txn_step *steps;
-    size_t n; /* at least 1 */
-};
 static inline struct txn_step *way_last(const struct txn_way *way)
 {
     return &way->steps[way->n - 1];
 }
-/* Walk to PATH. LAST_OPTIONAL: its last component may be missing. *FOUND (may be NULL: then errors
- * of txn.h) */
-struct err *way_open(struct txn_way *out, struct txn *txn, struct str path, bool last_optional,
-                     struct arena *arena);
-struct err *way_try(struct txn_way *out, bool *found, struct txn *txn, struct str path,
-                    struct arena *arena);
+static inline struct str step_path(const struct txn_way *way, const struct txn_step *step)
+{
+    return str_make(way->path.p, step->path_n);
+}
+static inline struct str step_name(const struct txn_way *way, const struct txn_step *step)
+{
+    return str_make(way->path.p + step->name_at, step->path_n - step->name_at);
+}
+/* Walk to PATH; *OUT is txn->way. LAST_OPTIONAL: its last component may be missing. Errors of
+ * txn.h. */
+struct err *way_open(struct txn_way **out, struct txn *txn, struct str path, bool last_optional);
+struct err *way_try(struct txn_way **out, bool *found, struct txn *txn, struct str path);
+/* Only the first N steps are still right. */
+void way_cut(struct txn_way *way, size_t n);
+void way_free(struct txn *txn);
 /* Make the first N steps mutable. */
 struct err *way_make_mutable(struct txn *txn, struct txn_way *way, size_t n);
 /* Add N to the mergeinfo counters of the first COUNT steps, which are mutable. */
@@ -172,16 +189,15 @@ static inline bool fsfs_has_mergeinfo(const struct fsfs *fs)
 {
     return fs->format >= 3;
 }
-/* What is at the relative path BELOW a committed node; *NODEREV NULL where nothing is. */
-struct err *noderev_descend(const struct noderev **noderev, struct fsfs *fs, struct str below,
-                            struct arena *arena);
 /* The node at PATH of revision REV; *OUT NULL where there is none. */
 struct err *revision_find(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path,
                           struct arena *arena);
 
 /* ---- txn_changes.c ---- */
 
-void txn_record_change(struct txn *txn, const struct change *change, bool tree_below);
+void txn_record_change(struct txn *txn, const struct change *change);
+/* The node at PATH is gone, which was NODE: so is what happened below it. */
+void txn_forget_below(struct txn *txn, struct str path, const struct txn_node *node);
 struct change *txn_sorted_changes(size_t *n, const struct txn *txn, struct arena *arena);
 
 /* ---- txn_text.c ---- */

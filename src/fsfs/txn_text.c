@@ -371,7 +371,8 @@ struct err *txn_collect_node(struct txn *txn, const struct txn_node *node)
 /* ---- beginning ---- */
 
 /* Is the present text of NODE what the sender thinks? Where there is none, anything is right. */
-static struct err *check_base(struct txn *txn, const struct txn_step *step, const uint8_t *base_md5)
+static struct err *check_base(struct txn *txn, const struct txn_step *step, struct str path,
+                              const uint8_t *base_md5)
 {
     uint8_t now[MD5_SIZE];
     if (!base_md5 || !step->nr->has_text)
@@ -382,7 +383,7 @@ static struct err *check_base(struct txn *txn, const struct txn_step *step, cons
     if (memcmp(now, base_md5, MD5_SIZE) == 0 || digest_is_unknown(now, MD5_SIZE))
         return NULL;
     return checksum_mismatch(base_md5, now, MD5_SIZE, "Base checksum mismatch on '%.*s'",
-                             STR(step->path));
+                             STR(path));
 }
 
 static void record_text_change(struct txn *txn, struct str path, const struct txn_node *node)
@@ -396,22 +397,21 @@ static void record_text_change(struct txn *txn, struct str path, const struct tx
         .mergeinfo_changed = TRI_FALSE,
         .copyfrom_rev = REV_NONE,
     };
-    txn_record_change(txn, &change, false);
+    txn_record_change(txn, &change);
 }
 
 struct err *txn_text_begin(struct txn_text **out, struct txn *txn, struct str path,
                            const uint8_t *base_md5)
 {
-    buf_clear(&txn->seen_path);
     arena_rewind(txn->scratch, txn->scratch_start);
-    struct txn_way way;
-    TRY(way_open(&way, txn, path, false, txn->scratch));
-    const struct txn_step *last = way_last(&way);
+    struct txn_way *way;
+    TRY(way_open(&way, txn, path, false));
+    const struct txn_step *last = way_last(way);
     if (last->nr->kind != NODE_FILE)
         return err_make(E_FS_NOT_FILE, "Attempted to get textual contents of a *non*-file node");
-    TRY(check_base(txn, last, base_md5));
-    TRY(way_make_mutable(txn, &way, way.n));
-    struct txn_node *node = way_last(&way)->node;
+    TRY(check_base(txn, last, path, base_md5));
+    TRY(way_make_mutable(txn, way, way->n));
+    struct txn_node *node = last->node;
     record_text_change(txn, path, node);
     struct txn_text *text = mem_zalloc(sizeof *text);
     text->txn = txn;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of a transaction: ways through it, and making places on them mutable. */
+#include "base/account.h"
 #include "base/path.h"
 #include "fsfs/txn_int.h"
 #include <assert.h>
@@ -140,14 +141,15 @@ struct txn_node *txn_walk_next(struct txn_walk *walk)
 
 /* ---- revisions ---- */
 
-struct err *noderev_descend(const struct noderev **noderev, struct fsfs *fs, struct str below,
-                            struct arena *arena)
+struct err *revision_find(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path,
+                          struct arena *arena)
 {
+    const struct noderev *nr;
+    struct str rest = str_skip(path, 1), name;
     const struct arena_mark mark = arena_mark(arena);
-    const struct noderev *nr = *noderev;
-    struct str name;
-    *noderev = NULL;
-    while (path_next(&name, &below)) {
+    *out = NULL;
+    TRY(noderev_root(&nr, fs, rev, arena));
+    while (path_next(&name, &rest)) {
         const struct dir *dir;
         if (nr->kind != NODE_DIR)
             return NULL;
@@ -159,109 +161,181 @@ struct err *noderev_descend(const struct noderev **noderev, struct fsfs *fs, str
         arena_rewind(arena, mark); /* only the end is kept */
         TRY(noderev_get(&nr, fs, &id, arena));
     }
-    *noderev = nr;
+    *out = nr;
     return NULL;
-}
-
-struct err *revision_find(const struct noderev **out, struct fsfs *fs, revnum rev, struct str path,
-                          struct arena *arena)
-{
-    TRY(noderev_root(out, fs, rev, arena));
-    return noderev_descend(out, fs, str_skip(path, 1), arena);
 }
 
 /* ---- ways ---- */
 
-static size_t component_count(struct str path)
+void way_cut(struct txn_way *way, size_t n)
 {
-    if (path.n <= 1)
-        return 0;
+    if (n >= way->known)
+        return;
+    arena_rewind(way->arena, way->steps[n].before);
+    way->known = n;
+}
+
+void way_free(struct txn *txn)
+{
+    struct txn_way *way = &txn->way;
+    account_release(txn->account, way->steps, way->cap, sizeof *way->steps);
+    buf_free(&way->path);
+    arena_free(way->arena);
+}
+
+/* Room for one step more than is known. */
+static struct txn_step *way_grow(struct txn *txn, struct txn_way *way)
+{
+    if (way->known == way->cap)
+        way->steps = account_grow(txn->account, way->steps, &way->cap, sizeof *way->steps);
+    return &way->steps[way->known];
+}
+
+static size_t common_length(struct str a, struct str b)
+{
+    enum { BLOCK = 64 };
+    const size_t n = a.n < b.n ? a.n : b.n;
+    size_t i = 0;
+    while (n - i >= BLOCK && memcmp(a.p + i, b.p + i, BLOCK) == 0)
+        i += BLOCK;
+    while (i < n && a.p[i] == b.p[i])
+        i++;
+    return i;
+}
+
+/* Keep what WAY shares with the one to PATH. */
+static void way_turn(struct txn_way *way, struct str path)
+{
+    const size_t common = common_length(buf_view(&way->path), path);
+    size_t keep = way->known;
+    for (; keep > 1; keep--) {
+        const size_t n = way->steps[keep - 1].path_n;
+        if (n < common || (n == common && (n == path.n || path.p[n] == '/')))
+            break;
+    }
+    way_cut(way, keep);
+    way->path.n = common;
+    buf_str(&way->path, str_skip(path, common));
+}
+
+static void root_step(struct txn *txn, struct txn_way *way)
+{
+    if (way->known == 0) {
+        *way_grow(txn, way) = (struct txn_step){.before = arena_mark(way->arena)};
+        way->known = 1;
+    }
+    way->steps[0].name_at = way->steps[0].path_n = 1;
+    way->steps[0].node = txn->root;
+    way->steps[0].nr = &txn->root->nr;
+}
+
+/* How many components PATH has behind STEP, which is on the way to it. */
+static size_t components_left(struct str path, const struct txn_step *step)
+{
+    struct str rest = str_skip(path, step->path_n), name;
     size_t n = 0;
-    for (size_t i = 0; i < path.n; i++)
-        n += path.p[i] == '/';
+    if (step->path_n > 1 && rest.n)
+        rest = str_skip(rest, 1);
+    while (path_next(&name, &rest))
+        n++;
     return n;
 }
 
-/* The child NAME of the directory at PARENT; CHILD->nr is NULL where there is none. */
-static struct err *step_down(struct txn_step *child, struct txn *txn, const struct txn_step *parent,
-                             struct arena *arena)
+/* The step behind the last one that is known. */
+static struct txn_step *next_step(struct txn *txn, struct txn_way *way)
 {
-    struct txn_child found_child;
+    struct txn_step *step = way_grow(txn, way);
+    const struct str path = buf_view(&way->path);
+    const size_t above = step[-1].path_n, at = above + (above > 1);
+    const size_t slash = str_find(str_skip(path, at), '/');
+    *step = (struct txn_step){.name_at = at,
+                              .path_n = slash == SIZE_MAX ? path.n : at + slash,
+                              .before = arena_mark(way->arena)};
+    return step;
+}
+
+/* The entry NAME of a committed folder. */
+static struct err *committed_find(struct txn_child *out, bool *found, struct fsfs *fs,
+                                  const struct noderev *nr, struct str name, struct arena *arena)
+{
+    const struct arena_mark mark = arena_mark(arena);
+    const struct dir *dir;
+    TRY(dir_get(&dir, fs, nr, arena));
+    const struct dirent_fs *entry = dir_find(dir, name);
+    *found = entry != NULL;
+    if (entry)
+        *out = (struct txn_child){NULL, entry->id, entry->kind};
+    arena_rewind(arena, mark); /* what is kept of the way holds no folders */
+    return NULL;
+}
+
+/* Fill in STEP, which stays without a node-revision where there is none. */
+static struct err *step_down(struct txn_step *step, struct txn *txn, struct txn_way *way)
+{
+    const struct txn_step *parent = step - 1;
+    const struct str name = step_name(way, step);
+    struct txn_child child;
     bool found;
-    if (parent->node) {
-        TRY(txn_dir_find(&found_child, &found, txn, parent->node, child->name));
-    } else {
-        const struct dir *dir;
-        TRY(dir_get(&dir, txn->fs, parent->nr, arena));
-        const struct dirent_fs *entry = dir_find(dir, child->name);
-        found = entry != NULL;
-        if (found)
-            found_child = (struct txn_child){NULL, entry->id, entry->kind};
-    }
+    if (parent->nr->kind != NODE_DIR)
+        return NULL;
+    if (parent->node)
+        TRY(txn_dir_find(&child, &found, txn, parent->node, name));
+    else
+        TRY(committed_find(&child, &found, txn->fs, parent->nr, name, way->arena));
     if (!found)
         return NULL;
-    child->node = found_child.node;
-    if (child->node)
-        child->nr = &child->node->nr;
+    step->node = child.node;
+    if (child.node)
+        step->nr = &child.node->nr;
     else
-        TRY(noderev_get(&child->nr, txn->fs, &found_child.id, arena));
-    child->copy_was = child->nr->id.copy;
+        TRY(noderev_get(&step->nr, txn->fs, &child.id, way->arena));
     return NULL;
 }
 
-/* Walk as far as PATH leads: WAY->n counts the components of PATH and the root; *REACHED those that
- * exist. */
-static struct err *walk(struct txn_way *out, size_t *reached, struct txn *txn, struct str path,
-                        struct arena *arena)
+/* Walk as far as PATH leads. */
+static struct err *walk(struct txn *txn, struct str path)
 {
-    size_t n = component_count(path) + 1;
-    TRY(arena_check(arena, n * sizeof(struct txn_step)));
-    struct txn_step *steps = arena_array(arena, n, sizeof *steps);
-    memset(steps, 0, n * sizeof *steps);
-    steps[0] = (struct txn_step){S(""), S("/"), txn->root, &txn->root->nr, txn->root->nr.id.copy};
-    struct str rest = str_skip(path, 1);
-    size_t i = 1;
-    for (; i < n; i++) {
-        path_next(&steps[i].name, &rest);
-        steps[i].path = str_make(path.p, (size_t)(steps[i].name.p + steps[i].name.n - path.p));
-        if (steps[i - 1].nr->kind != NODE_DIR)
+    struct txn_way *way = &txn->way;
+    way_turn(way, path);
+    root_step(txn, way);
+    way->n = way->known + components_left(path, &way->steps[way->known - 1]);
+    while (way->known < way->n) {
+        struct txn_step *step = next_step(txn, way);
+        TRY(account_check());
+        TRY(step_down(step, txn, way));
+        if (!step->nr)
             break;
-        TRY(step_down(&steps[i], txn, &steps[i - 1], arena));
-        if (!steps[i].nr)
-            break;
+        way->known++;
     }
-    *reached = i;
-    *out = (struct txn_way){steps, n};
     return NULL;
 }
 
-struct err *way_open(struct txn_way *out, struct txn *txn, struct str path, bool last_optional,
-                     struct arena *arena)
+struct err *way_open(struct txn_way **out, struct txn *txn, struct str path, bool last_optional)
 {
-    size_t reached;
-    TRY(walk(out, &reached, txn, path, arena));
-    if (reached == out->n)
+    struct txn_way *way = *out = &txn->way;
+    TRY(walk(txn, path));
+    if (way->known == way->n)
         return NULL;
-    const struct txn_step *before = &out->steps[reached - 1];
-    if (before->nr->kind != NODE_DIR) {
+    const struct txn_step *end = &way->steps[way->known - 1];
+    if (end->nr->kind != NODE_DIR) {
+        const struct str end_path = step_path(way, end);
         struct err *cause =
             err_make(E_FS_NOT_DIRECTORY, "'%.*s' is not a directory in filesystem '%s'",
-                     STR(before->path), txn->fs->uuid);
-        return err_wrap(cause, 0, "Failure opening '%.*s' in transaction '%.*s'", STR(before->path),
+                     STR(end_path), txn->fs->uuid);
+        return err_wrap(cause, 0, "Failure opening '%.*s' in transaction '%.*s'", STR(end_path),
                         STR(txn->name));
     }
-    if (last_optional && reached == out->n - 1)
+    if (last_optional && way->known == way->n - 1)
         return NULL;
     return err_make(E_FS_NOT_FOUND, "File not found: transaction '%.*s', path '%.*s'",
                     STR(txn->name), STR(path));
 }
 
-struct err *way_try(struct txn_way *out, bool *found, struct txn *txn, struct str path,
-                    struct arena *arena)
+struct err *way_try(struct txn_way **out, bool *found, struct txn *txn, struct str path)
 {
-    size_t reached;
-    TRY(walk(out, &reached, txn, path, arena));
-    *found = reached == out->n;
+    *out = &txn->way;
+    TRY(walk(txn, path));
+    *found = txn->way.known == txn->way.n;
     return NULL;
 }
 
@@ -293,44 +367,42 @@ static struct err *is_own_copyroot(bool *out, struct txn *txn, const struct node
     return NULL;
 }
 
-/* The copy-id that the mutable form of CHILD takes. */
-static struct err *copy_id_for(struct id_part *out, struct txn *txn, const struct txn_step *parent,
-                               const struct txn_step *child, bool own_copyroot)
+/* The copy-id that the mutable form of the node NR at PATH takes; PARENT_WAS is that of the folder
+ * above before it was made mutable, PARENT what it is now. */
+static struct id_part copy_id_for(struct txn *txn, struct id_part parent, struct id_part parent_was,
+                                  const struct noderev *nr, struct str path, bool own_copyroot)
 {
-    struct id_part copy = child->nr->id.copy;
+    struct id_part copy = nr->id.copy;
     bool is_zero = copy.rev == 0 && copy.num == 0;
-    *out = parent->node->nr.id.copy;
-    if (is_zero || id_part_eq(copy, parent->copy_was) || !own_copyroot)
-        return NULL;
-    if (str_eq(child->nr->cpath, child->path))
-        *out = copy; /* on its own branch, reached by its own name */
-    else
-        *out =
-            txn_take_copy_id(txn); /* a branch point inside a copied tree becomes one of its own */
-    return NULL;
+    if (is_zero || id_part_eq(copy, parent_was) || !own_copyroot)
+        return parent;
+    /* On its own branch, reached by its own name; else a branch point inside a copied tree becomes
+     * one of its own. */
+    return str_eq(nr->cpath, path) ? copy : txn_take_copy_id(txn);
 }
 
-/* PATH is the child's, and lives as long as the transaction. */
-static struct err *make_step_mutable(struct txn *txn, struct txn_step *parent,
-                                     struct txn_step *child, struct str path)
+/* STEP is behind one that is mutable, whose copy-id was PARENT_WAS before. PATH lives as long as
+ * the transaction. */
+static struct err *make_step_mutable(struct txn *txn, struct txn_step *step,
+                                     struct id_part parent_was, struct str name, struct str path)
 {
+    struct txn_node *parent = step[-1].node;
     /* The committed node-revision outlives the operation: it stays the source of entries and
      * properties. */
     const struct noderev *from;
-    TRY(noderev_get(&from, txn->fs, &child->nr->id, txn->arena));
+    TRY(noderev_get(&from, txn->fs, &step->nr->id, txn->arena));
     bool own_copyroot = false;
-    bool plainly_below =
-        id_part_eq(from->id.copy, parent->copy_was) && same_copyroot(from, &parent->node->nr);
+    bool plainly_below = id_part_eq(from->id.copy, parent_was) && same_copyroot(from, &parent->nr);
     if (!plainly_below)
         TRY(is_own_copyroot(&own_copyroot, txn, from, txn->scratch));
-    struct id_part copy;
-    TRY(copy_id_for(&copy, txn, parent, child, own_copyroot));
+    struct id_part copy =
+        copy_id_for(txn, parent->nr.id.copy, parent_was, from, path, own_copyroot);
 
     struct txn_node *node = txn_node_new(txn, from);
     struct noderev *nr = &node->nr;
-    if (!own_copyroot && !same_copyroot(from, &parent->node->nr)) {
-        nr->copyroot_rev = parent->node->nr.copyroot_rev;
-        nr->copyroot_path = parent->node->nr.copyroot_path;
+    if (!own_copyroot && !same_copyroot(from, &parent->nr)) {
+        nr->copyroot_rev = parent->nr.copyroot_rev;
+        nr->copyroot_path = parent->nr.copyroot_path;
     }
     nr->copyfrom_rev = REV_NONE;
     nr->copyfrom_path = S("");
@@ -339,34 +411,40 @@ static struct err *make_step_mutable(struct txn *txn, struct txn_step *parent,
     nr->count++;
     nr->cpath = path;
     nr->id = (struct noderev_id){from->id.node, copy, REV_NONE, 0, txn->id};
-    TRY(txn_dir_set(txn, parent->node, child->name, &(struct txn_child){node, nr->id, nr->kind}));
-    child->node = node;
-    child->nr = nr;
+    TRY(txn_dir_set(txn, parent, name, &(struct txn_child){node, nr->id, nr->kind}));
+    step->node = node;
+    step->nr = nr;
     return NULL;
 }
 
 struct err *way_make_mutable(struct txn *txn, struct txn_way *way, size_t n)
 {
-    struct str path = {0}; /* one for all: the way may be long */
-    for (size_t i = 1; i < n; i++) {
+    size_t first = n; /* what is above a mutable node is, too */
+    while (first > 1 && !way->steps[first - 1].node)
+        first--;
+    if (first == n)
+        return NULL;
+    /* One for all: the way may be long. */
+    const char *path = arena_str(txn->arena, step_path(way, &way->steps[n - 1])).p;
+    struct id_part parent_was = way->steps[first - 1].nr->id.copy;
+    for (size_t i = first; i < n; i++) {
         struct txn_step *step = &way->steps[i];
-        if (step->node)
-            continue;
-        if (!path.p)
-            path = arena_str(txn->arena, way->steps[n - 1].path);
-        TRY(make_step_mutable(txn, step - 1, step, str_make(path.p, step->path.n)));
+        const struct id_part was = step->nr->id.copy;
+        TRY(make_step_mutable(txn, step, parent_was, step_name(way, step),
+                              str_make(path, step->path_n)));
+        parent_was = was;
     }
     return NULL;
 }
 
 struct err *way_add_mergeinfo(struct txn_way *way, size_t count, int64_t n)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; n && i < count; i++) {
         struct noderev *nr = &way->steps[i].node->nr;
         if (nr->minfo_cnt + n < 0)
             return err_make(E_FS_CORRUPT,
                             "Can't increment mergeinfo count on '%.*s' to negative value %lld",
-                            STR(way->steps[i].path), (long long)(nr->minfo_cnt + n));
+                            STR(step_path(way, &way->steps[i])), (long long)(nr->minfo_cnt + n));
         nr->minfo_cnt += n;
     }
     return NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/account.h"
+#include "base/cache.h"
 #include "base/digest.h"
 #include "delta/svndiff.h"
 #include "fsfs/commit_write.h"
@@ -135,7 +136,76 @@ static void changes_fold(void **state)
     fsfs_close(fs);
 }
 
+/* The file on disk has them as they came: here a change in a folder that was then replaced. */
+static void changes_on_disk_fold(void **state)
+{
+    struct stock *stock = *state;
+    struct fsfs *fs = make_repository(stock);
+    struct txn *txn = mucc_txn(stock, fs, "rm d\nmkdir d\nmkdir d/n\n"), *loaded;
+    assert_ok(txn_spill(txn));
+    stock_run(stock,
+              arena_printf(stock->arena,
+                           "cd v/db/transactions/%.*s.txn; (echo \"$(head -n 1 changes | cut -d "
+                           "' ' -f 1) modify-file true false false /d/f\"; echo; cat changes)"
+                           " >new; mv new changes",
+                           STR(txn_name(txn)))
+                  .p);
+    assert_ok(txn_load(&loaded, fs, txn_name(txn)));
+    assert_str(changes_of(stock, loaded),
+               "replace-dir false false false /d\n\nadd-dir false false false /d/n\n\n");
+    txn_abort(loaded);
+    txn_abort(txn);
+    fsfs_close(fs);
+}
+
 /* ---- looking ---- */
+
+enum { LEVELS = 300 };
+
+/* What was asked of the cache by now: a step through the tree asks two or three times. */
+static uint64_t asked(void)
+{
+    struct cache_stats stats;
+    cache_stats(&stats);
+    return stats.hits + stats.misses;
+}
+
+/* The first N of LEVELS folders in each other. */
+static struct str level(struct str path, size_t n)
+{
+    return str_make(path.p, 2 * n);
+}
+
+static void a_deep_tree_is_walked_once(void **state)
+{
+    struct stock *stock = *state;
+    struct fsfs *fs = make_repository(stock);
+    AUTO_BUF(way);
+    for (size_t i = 0; i < LEVELS; i++)
+        buf_cstr(&way, "/x");
+    const struct str path = buf_view(&way);
+    struct txn *txn = begin(fs);
+    uint64_t before = asked();
+    for (size_t i = 1; i <= LEVELS; i++)
+        assert_ok(txn_make_dir(txn, level(path, i)));
+    assert_in_range(asked() - before, 0, LEVELS);
+    revnum rev;
+    assert_ok(txn_commit(&rev, NULL, txn, &plain));
+
+    txn = begin(fs);
+    before = asked();
+    const struct txn_node *node;
+    for (size_t i = 1; i <= LEVELS; i++) {
+        assert_ok(txn_get(&node, txn, level(path, i), stock->arena));
+        assert_false(txn_node_is_mutable(node));
+    }
+    for (size_t i = 1; i <= LEVELS; i++)
+        assert_ok(txn_set_prop(txn, level(path, i), S("p"), &S("v")));
+    assert_in_range(asked() - before, LEVELS, 16 * LEVELS);
+    assert_ok(txn_commit(&rev, NULL, txn, &plain));
+    fsfs_close(fs);
+    stock_run(stock, "svnadmin verify -q v");
+}
 
 static void a_transaction_shows_what_it_changed_and_what_lies_beneath(void **state)
 {
@@ -493,6 +563,8 @@ int main(void)
         STOCK_TEST(errors_name_path_and_transaction),
         STOCK_TEST(a_wrong_base_or_result_checksum_is_told),
         STOCK_TEST(changes_fold),
+        STOCK_TEST(changes_on_disk_fold),
+        STOCK_TEST(a_deep_tree_is_walked_once),
         STOCK_TEST(a_transaction_shows_what_it_changed_and_what_lies_beneath),
         STOCK_TEST(a_delta_is_applied_to_the_present_text),
         STOCK_TEST(texts_may_arrive_interleaved),
