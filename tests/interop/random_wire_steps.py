@@ -356,7 +356,7 @@ class Drawing:
             self.steps.append(["replay", self.revision(), low, self.flag(0.7)])
         else:
             first = self.revision(0.02)
-            self.steps.append(["replay-range", first, self.revision(0.02) if self.chance(0.2) else min(first + 2, self.head), low, self.flag(0.7)])
+            self.steps.append(["replay-range", first, self.revision(0.02) if self.chance(0.2) else min(first + 2, self.head) if first != "-1" else first, low, self.flag(0.7)])
 
     # -- what writes, but commits
 
