@@ -334,8 +334,12 @@ static struct err *on_prop(struct commit_edit *ce, const struct edit_event *even
     const struct str *value = event->value.p ? &event->value : NULL;
     TRY(need_node(&node, ce, event->node));
     TRY(need_right(ce, node->path, ACCESS_WRITE, false));
-    if (event->kind == EDIT_DIR_PROP) /* a file's was looked at when it was opened */
+    if (event->kind == EDIT_DIR_PROP) { /* a file's was looked at when it was opened */
+        const struct txn_node *there;
         TRY(check_current(ce, node->path, node->base_rev));
+        if (node->base_rev != REV_NONE)
+            TRY(txn_get(&there, ce->txn, node->path, ce->scratch));
+    }
     TRY(check_mergeinfo(ce, event, node->path));
     TRY(prop_check(event->name, value));
     TRY(need_lock(ce, node->path, false));
