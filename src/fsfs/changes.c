@@ -279,7 +279,7 @@ struct err *changes_read(struct changes **out, struct fsfs *fs, revnum rev)
 {
     AUTO_ARENA(scratch);
     struct body *body;
-    TRY(store_body(&body, fs->store, rev, scratch));
+    TRY(fsfs_body(&body, fs, rev, scratch));
     if (body->packed || body->size > ITEM_BLOCK)
         return read_list(out, fs, rev);
     char *bytes = arena_alloc(scratch, body->size);
@@ -315,7 +315,7 @@ struct err *changes_get(const struct changes **out, struct fsfs *fs, revnum rev,
 static void prefetch_tail(struct fsfs *fs, revnum rev, struct arena *arena)
 {
     struct body *body;
-    struct err *err = store_body(&body, fs->store, rev, arena);
+    struct err *err = fsfs_body(&body, fs, rev, arena);
     if (err || body->packed) { /* the reader will tell; packs are read on by the kernel */
         err_free(err);
         return;
@@ -334,7 +334,7 @@ static bool find_packed(struct fsfs *fs, const struct item_name *items, size_t n
         struct item_place place;
         if (items[i].rev < next)
             continue;
-        struct err *err = store_body(&place.body, fs->store, items[i].rev, scratch);
+        struct err *err = fsfs_body(&place.body, fs, items[i].rev, scratch);
         if (err || !place.body->packed) {
             err_free(err);
             break;

@@ -116,12 +116,15 @@ static struct err *prepare(struct member *m, struct head *head)
     return NULL;
 }
 
-/* Make M the revision after HEAD, in its draft. HEAD moves only where all went well. Whoever leads
- * the batch, the memory is M's. */
-static struct err *member_prepare(struct member *m, struct head *head)
+/* Make M the revision after HEAD, in its draft; FS has what it stands on. HEAD moves only where all
+ * went well. Whoever leads the batch, the memory is M's. */
+static struct err *member_prepare(struct member *m, struct head *head, struct fsfs *fs)
 {
+    struct fsfs *own = m->txn->fs;
     struct account *leaders = account_enter(m->txn->account);
+    m->txn->fs = fs;
     struct err *err = prepare(m, head);
+    m->txn->fs = own;
     account_enter(leaders);
     return err;
 }
@@ -138,6 +141,8 @@ static struct publication publication_of(const struct member *m, struct head hea
 struct batch {
     struct publication list[BATCH_MAX];
     size_t n;
+    struct fsfs view; /* with those of the batch that are made */
+    struct arena *arena;
 };
 
 /* Where the configuration wants it: the new revision as its bytes have it, before anything of it is
@@ -152,25 +157,26 @@ static struct err *verify_before(struct fsfs *fs, revnum rev)
     return verify_changes(fs, rev, changed);
 }
 
-/* Lend the member's draft, so that those behind it (and verification) can read it. What fails here
- * fails the whole batch: the next ones stand on it. */
-static struct err *member_join(struct batch *batch, struct member *m, struct head head,
-                               struct fsfs *fs)
+/* Those behind the member (and verification) can read it from here on. What fails here fails the
+ * whole batch: the next ones stand on it. */
+static struct err *member_join(struct batch *batch, struct member *m, struct head head)
 {
+    struct fsfs *view = &batch->view;
     batch->list[batch->n++] = publication_of(m, head);
-    store_lend(fs->store, m->rev, m->txn->draft);
-    TRY(verify_before(fs, m->rev));
-    written_to_cache(&m->written, fs, m->rev);
+    fsfs_view_add(view, m->rev, m->txn->draft, batch->arena);
+    TRY(verify_before(view, m->rev));
+    written_to_cache(&m->written, view, m->rev);
     return NULL;
 }
 
-static struct err *batch_prepare(struct batch *batch, struct head *head, struct member *members,
-                                 struct fsfs *fs)
+static struct err *batch_prepare(struct batch *batch, struct member *members, struct fsfs *fs)
 {
-    TRY(fsfs_head(head, fs));
+    struct head head;
+    TRY(fsfs_head(&head, fs));
+    fsfs_view(&batch->view, fs);
     for (struct member *m = members; m; m = m->next) {
-        if (!(m->err = member_prepare(m, head)))
-            TRY(member_join(batch, m, *head, fs));
+        if (!(m->err = member_prepare(m, &head, &batch->view)))
+            TRY(member_join(batch, m, head));
     }
     return NULL;
 }
@@ -179,13 +185,12 @@ static struct err *batch_prepare(struct batch *batch, struct head *head, struct 
  * their own. */
 static struct err *batch_commit(revnum *durable, struct member *members, struct fsfs *fs)
 {
-    struct batch batch = {.n = 0};
-    struct head head;
+    AUTO_ARENA(arena);
+    struct batch batch = {.arena = arena};
     TRY(lease_take(fs->store, LEASE_WRITE));
-    struct err *err = batch_prepare(&batch, &head, members, fs);
+    struct err *err = batch_prepare(&batch, members, fs);
     if (!err && batch.n)
         err = store_publish(durable, fs->store, batch.list, batch.n);
-    store_unlend(fs->store);
     if (err)
         fsfs_renew_cache(fs); /* nothing of what did not come to be may be found */
     lease_drop(fs->store, LEASE_WRITE);
@@ -209,7 +214,7 @@ static void batch_lead(struct member *members, struct fsfs *fs)
         if (!m->err && m->rev > durable)
             m->err = err_copy(err);
         if (!m->err)
-            repcache_offer(fs, m->written.rows, m->written.row_count);
+            repcache_offer(fs->store, m->written.rows, m->written.row_count);
     }
     err_free(err);
 }
@@ -326,11 +331,13 @@ struct err *load_commits_begin(struct load_commits **out, struct fsfs *fs)
 /* What is staged gets published: what does not verify is refused before. */
 static struct err *verify_before_stage(struct fsfs *fs, const struct member *m)
 {
+    AUTO_ARENA(arena);
+    struct fsfs view;
     if (!fs->config.verify_before_commit)
         return NULL;
-    store_lend(fs->store, m->rev, m->txn->draft);
-    struct err *err = verify_before(fs, m->rev);
-    store_unlend(fs->store);
+    fsfs_view(&view, fs);
+    fsfs_view_add(&view, m->rev, m->txn->draft, arena);
+    struct err *err = verify_before(&view, m->rev);
     if (err)
         fsfs_renew_cache(fs);
     return err;
@@ -341,13 +348,13 @@ static struct err *load_add(struct member *m, struct load_commits *lc)
     struct fsfs *fs = lc->fs;
     struct head head = lc->head;
     TRY(txn_settle(m->txn));
-    TRY(member_prepare(m, &head));
+    TRY(member_prepare(m, &head, fs));
     TRY(verify_before_stage(fs, m));
     struct publication publication = publication_of(m, head);
     TRY(store_stage(fs->store, &publication));
     lc->head = head;
     written_to_cache(&m->written, fs, m->rev);
-    repcache_hold(fs, m->written.rows, m->written.row_count);
+    repcache_hold(fs->store, m->written.rows, m->written.row_count);
     return NULL;
 }
 
@@ -370,10 +377,10 @@ struct err *load_commits_flush(revnum *durable, struct load_commits *lc)
     struct err *err = store_publish_staged(&lc->durable, fs->store);
     *durable = lc->durable;
     if (!err) {
-        repcache_release(fs);
+        repcache_release(fs->store);
         return NULL;
     }
-    repcache_forget(fs);
+    repcache_forget(fs->store);
     fsfs_renew_cache(fs); /* nothing of what did not come to be may be found */
     return err;
 }

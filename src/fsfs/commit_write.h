@@ -9,8 +9,8 @@
 
 #include "delta/svndiff.h"
 #include "fsfs/index.h"
-#include "fsfs/repcache.h"
 #include "fsfs/txn_int.h"
+#include "store/repcache.h"
 
 /* A new object that the next commit will read: for the cache once the revision can be read. */
 struct fresh {

@@ -2,6 +2,7 @@
 /* create.c - a new filesystem with its revision 0. */
 #include "base/date.h"
 #include "fsfs/fs.h"
+#include "store/posix/posix.h"
 
 /* ---- revision 0 ---- */
 
@@ -192,7 +193,7 @@ static struct err *fill(struct store *store, const struct fsfs_format *format,
     return write_format(store, format);
 }
 
-struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options)
+struct err *fsfs_create_in(struct store *store, const struct fsfs_create_options *options)
 {
     if (options->format < FSFS_FORMAT_MIN || options->format > FSFS_FORMAT_MAX ||
         options->format == 5)
@@ -203,10 +204,15 @@ struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *o
     struct fsfs_format format = {.format = options->format};
     format.shard_size = format.format >= 3 ? options->shard_size : 0;
     format.logical = format.format >= 7 && format.shard_size > 0 && !options->physical;
-    struct store *store;
-    TRY(store_open(&store, db_path, NULL));
     store_set_layout(store, fsfs_store_layout(&format));
-    struct err *err = fill(store, &format, options);
+    return fill(store, &format, options);
+}
+
+struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options)
+{
+    struct store *store;
+    TRY(posix_open(&store, db_path, NULL));
+    struct err *err = fsfs_create_in(store, options);
     store_close(store);
     return err;
 }

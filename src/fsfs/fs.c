@@ -2,7 +2,7 @@
 #include "fsfs/fs.h"
 #include "base/num.h"
 #include "fsfs/commit.h"
-#include "fsfs/repcache.h"
+#include "store/posix/posix.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -90,6 +90,7 @@ struct store_layout fsfs_store_layout(const struct fsfs_format *format)
         .packs = format->format >= 4,
         .txn_current = format->format >= 3,
         .revprop_packs = format->format >= 6,
+        .rows_by_hash = format->format >= 8,
     };
 }
 
@@ -172,14 +173,14 @@ struct err *fsfs_open(struct fsfs **out, const char *db_path, const struct fsfs_
     struct fsfs *fs = mem_zalloc(sizeof *fs);
     fs->seen_youngest = REV_NONE;
     fs->limits = (struct fsfs_limits){LIST_MAX, NODEREV_MAX, CHANGES_MAX};
-    struct err *err = store_open(&fs->store, db_path, options ? options->disk : NULL);
+    fs->store = options ? options->store : NULL;
+    struct err *err = fs->store ? NULL : posix_open(&fs->store, db_path, NULL);
     if (!err)
         err = read_settings(fs);
     if (err) {
         fsfs_close(fs);
         return err;
     }
-    repcache_init(fs);
     if (options && options->no_flush)
         store_set_flush(fs->store, false);
     fsfs_renew_cache(fs);
@@ -191,11 +192,52 @@ void fsfs_close(struct fsfs *fs)
 {
     if (!fs)
         return;
-    repcache_close(fs);
     commit_queue_free(fs->queue);
-    if (fs->store)
-        store_close(fs->store);
+    store_close(fs->store);
     free(fs);
+}
+
+/* ---- bodies, and those that are in the making ---- */
+
+struct preview {
+    struct preview *next;
+    struct body *body;
+};
+
+void fsfs_view(struct fsfs *view, const struct fsfs *fs)
+{
+    *view = (struct fsfs){
+        .store = fs->store,
+        .format = fs->format,
+        .shard_size = fs->shard_size,
+        .logical = fs->logical,
+        .config = fs->config,
+        .limits = fs->limits,
+        .cache_space = __atomic_load_n(&fs->cache_space, __ATOMIC_RELAXED),
+        .seen_youngest = fs->seen_youngest,
+        .seen_unpacked = fs->seen_unpacked,
+    };
+    memcpy(view->uuid, fs->uuid, sizeof view->uuid);
+    memcpy(view->instance, fs->instance, sizeof view->instance);
+}
+
+void fsfs_view_add(struct fsfs *view, revnum rev, struct draft *draft, struct arena *arena)
+{
+    struct preview *preview = ARENA_NEW(arena, struct preview);
+    *preview = (struct preview){view->previews, draft_body(draft, rev, arena)};
+    view->previews = preview;
+}
+
+struct err *fsfs_body(struct body **out, struct fsfs *fs, revnum rev, struct arena *arena)
+{
+    for (const struct preview *preview = fs->previews; preview; preview = preview->next) {
+        if (preview->body->first_rev == rev) {
+            *out = shared_ref(preview->body);
+            arena_keep(arena, &(*out)->shared);
+            return NULL;
+        }
+    }
+    return store_body(out, fs->store, rev, arena);
 }
 
 /* ---- the head and the like ---- */

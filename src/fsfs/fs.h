@@ -2,7 +2,7 @@
 /* fs.h - an open repository filesystem.
  *
  * One `struct fsfs` serves all threads of the process. It is immutable after opening except for
- * what is guarded inside (store caches, rep-cache connection, commit queue). */
+ * what is guarded inside (the store, the commit queue). */
 #ifndef VARVE_FSFS_FS_H
 #define VARVE_FSFS_FS_H
 
@@ -12,7 +12,6 @@
 #include "fsfs/id.h"
 #include "fsfs/limits.h"
 #include "fsfs/props.h"
-#include "store/disk.h"
 #include "store/store.h"
 
 enum { FSFS_FORMAT_MIN = 1, FSFS_FORMAT_MAX = 8, FSFS_DEFAULT_SHARD_SIZE = 1000 };
@@ -32,8 +31,8 @@ struct fsfs_config {
     bool allow_sha1_collisions; /* of two texts; else only one of them is taken */
 };
 
-struct repcache;
 struct commit_queue;
+struct preview;
 
 struct fsfs {
     struct store *store;
@@ -47,13 +46,14 @@ struct fsfs {
     uint32_t cache_space;
     _Atomic(revnum) seen_youngest; /* as last read; goes back only where fsfs_head saw it */
     _Atomic(revnum) seen_unpacked; /* as last read: only grows */
-    struct repcache *repcache;     /* its files are opened lazily; repcache.h */
     struct commit_queue *queue;    /* commit.h */
+    struct preview *previews;      /* of a view: revisions in the making */
 };
 
 struct fsfs_options {
-    bool no_flush;     /* do not wait for the disk */
-    struct disk *disk; /* NULL: the system */
+    bool no_flush;       /* commits do not wait until they are durable */
+    struct store *store; /* where the filesystem is: its own from here on, whatever fsfs_open
+                            returns; NULL: in the folder DB_PATH */
 };
 
 /* Open the filesystem in the folder DB_PATH. Errors: E_FS_UNSUPPORTED_FORMAT (5 and above 8),
@@ -70,6 +70,17 @@ struct fsfs_create_options {
 };
 /* Make a new filesystem with revision 0 in DB_PATH, a new or empty folder (create.c). */
 struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options);
+/* The same in STORE, which is empty. */
+struct err *fsfs_create_in(struct store *store, const struct fsfs_create_options *options);
+
+/* The body that holds revision REV, as store_body. */
+struct err *fsfs_body(struct body **out, struct fsfs *fs, revnum rev, struct arena *arena);
+
+/* Make VIEW a view of FS, for one thread, which makes revisions under LEASE_WRITE: those that it
+ * adds (DRAFT, which must not change while the view is used) can be read in it as if they were
+ * there. Nobody else sees them. All that it takes is in ARENA; it is not closed. */
+void fsfs_view(struct fsfs *view, const struct fsfs *fs);
+void fsfs_view_add(struct fsfs *view, revnum rev, struct draft *draft, struct arena *arena);
 
 /* Afresh, as store_head. Where it is behind what was seen before, nothing that was read before is
  * believed any more. */

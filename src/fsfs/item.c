@@ -170,7 +170,7 @@ struct err *item_find(struct item_place *out, struct fsfs *fs, revnum rev, uint6
                       struct arena *arena)
 {
     struct body *body;
-    TRY(store_body(&body, fs->store, rev, arena));
+    TRY(fsfs_body(&body, fs, rev, arena));
     if (fs->logical)
         return l2p_place(out, fs, body, rev, item, arena);
     TRY(revision_find(out, fs, body, rev, arena));
@@ -232,7 +232,7 @@ struct err *item_find_changes(struct item_place *out, struct fsfs *fs, revnum re
                               struct arena *arena)
 {
     struct body *body;
-    TRY(store_body(&body, fs->store, rev, arena));
+    TRY(fsfs_body(&body, fs, rev, arena));
     if (fs->logical)
         return l2p_place(out, fs, body, rev, ITEM_INDEX_CHANGES, arena);
     struct trailer trailer;
@@ -274,7 +274,7 @@ struct err *item_root_id(struct noderev_id *out, struct fsfs *fs, revnum rev, st
     struct body *body;
     struct item_place revision;
     struct trailer trailer;
-    TRY(store_body(&body, fs->store, rev, arena));
+    TRY(fsfs_body(&body, fs, rev, arena));
     TRY(revision_find(&revision, fs, body, rev, arena));
     TRY(trailer_get(&trailer, fs, rev, &revision, arena));
     out->item = trailer.root;
@@ -301,7 +301,7 @@ static bool want_of(struct want *out, struct fsfs *fs, const struct item_name *n
                     struct arena *arena)
 {
     struct item_place place;
-    struct err *err = store_body(&place.body, fs->store, name->rev, arena);
+    struct err *err = fsfs_body(&place.body, fs, name->rev, arena);
     if (err) {
         err_free(err); /* who reads it will see */
         return false;

@@ -115,7 +115,7 @@ struct err *noderev_root(const struct noderev **out, struct fsfs *fs, revnum rev
         return NULL;
     AUTO_ARENA(scratch);
     struct body *body;
-    TRY(store_body(&body, fs->store, rev, scratch)); /* here a missing revision is just that */
+    TRY(fsfs_body(&body, fs, rev, scratch)); /* here a missing revision is just that */
     TRY(item_root_id(&id, fs, rev, scratch));
     TRY(noderev_at(out, fs, rev, id.item, arena));
     if ((*out)->kind != NODE_DIR)
@@ -149,7 +149,7 @@ struct err *noderevs_made(const struct noderev ***out, size_t *n, struct fsfs *f
     AUTO_ARENA(scratch);
     struct body *body;
     uint64_t items;
-    TRY(store_body(&body, fs->store, rev, scratch));
+    TRY(fsfs_body(&body, fs, rev, scratch));
     TRY(l2p_item_count(&items, fs, body, rev, scratch));
     if (items > body->size) /* each takes a byte */
         return err_make(E_FS_INDEX_CORRUPTION, "Revision %lld is said to have %llu items",

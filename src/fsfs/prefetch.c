@@ -111,11 +111,12 @@ void packs_prefetch(struct fsfs *fs, revnum low, revnum high)
         low = (high / fs->shard_size - PACKS_MAX + 1) * fs->shard_size;
     while (!err && low <= high) {
         struct body *body;
-        err = store_body(&body, fs->store, low, scratch);
+        err = fsfs_body(&body, fs, low, scratch);
         const int64_t shard = low / fs->shard_size;
         low = (shard + 1) * fs->shard_size;
         if (!err && !l2p_is_at_hand(fs, body, scratch))
-            record_find_ahead(fs->store, (struct record_key){RECORD_REVPROP_MANIFEST, shard, {0}});
+            record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_MANIFEST, shard, {0}},
+                            AHEAD_FIND);
     }
     err_free(err); /* the reader will meet it */
 }

@@ -17,7 +17,7 @@ struct revprop_view {
     struct {
         bool known;
         int64_t shard; /* -1: the place of revision 0, which never moves */
-        struct record_stamp stamp;
+        struct version stamp;
     } seen[VIEW_SHARDS];
     /* The pack read last, for a cache that keeps nothing. */
     bool has_names, has_pack;
@@ -70,7 +70,7 @@ static struct err *view_ask_unpacked(struct revprop_view *view, revnum rev)
     return NULL;
 }
 
-struct err *revprop_view_stamp(struct record_stamp *out, struct revprop_view *view, revnum rev)
+struct err *revprop_view_stamp(struct version *out, struct revprop_view *view, revnum rev)
 {
     int64_t shard = shard_of(view->fs, rev);
     size_t slot = (size_t)(shard + 1) % VIEW_SHARDS;
@@ -80,7 +80,7 @@ struct err *revprop_view_stamp(struct record_stamp *out, struct revprop_view *vi
                                        what was read under that must not be kept under this one */
             view_forget(view);
         TRY(view_ask_unpacked(view, rev));
-        TRY(record_place_stamp(&view->seen[slot].stamp, view->fs->store, key));
+        TRY(record_place_version(&view->seen[slot].stamp, view->fs->store, key));
         view->seen[slot].known = true;
         view->seen[slot].shard = shard;
     }
@@ -92,7 +92,7 @@ struct err *revprop_view_stamp(struct record_stamp *out, struct revprop_view *vi
 
 struct stamped {
     struct shared shared;
-    struct record_stamp stamp;
+    struct version stamp;
     struct props *props;
 };
 
@@ -111,7 +111,7 @@ static struct cache_key key_of(const struct fsfs *fs, revnum rev)
 /* Takes the reference PROPS. Only what was read under a settled stamp can be recognised as
  * unchanged later. */
 static struct stamped *stamped_put(struct fsfs *fs, revnum rev, struct props *props,
-                                   struct record_stamp stamp)
+                                   struct version stamp)
 {
     struct stamped *entry = mem_alloc(sizeof *entry);
     shared_init(&entry->shared, sizeof *entry + props->shared.bytes, stamped_free);
@@ -174,7 +174,7 @@ static void view_pack_span(struct revprop_view *view, revnum rev, struct str nam
 
 /* Everything in a pack that was read for one revision is soon asked for: offer it all to the cache.
  */
-static void pack_offer(struct revprop_view *view, struct record_stamp stamp)
+static void pack_offer(struct revprop_view *view, struct version stamp)
 {
     if (!stamp.settled)
         return;
@@ -190,7 +190,7 @@ static void pack_offer(struct revprop_view *view, struct record_stamp stamp)
 
 /* Have the pack that holds REV in the view; *FOUND false where the file was replaced meanwhile. */
 static struct err *view_pack(bool *found, struct revprop_view *view, revnum rev,
-                             struct record_stamp stamp)
+                             struct version stamp)
 {
     int64_t shard = rev / view->fs->shard_size;
     TRY(view_names(view, shard));
@@ -208,7 +208,7 @@ static struct err *view_pack(bool *found, struct revprop_view *view, revnum rev,
 }
 
 static struct err *read_packed(struct props **out, bool *found, struct revprop_view *view,
-                               revnum rev, struct record_stamp stamp)
+                               revnum rev, struct version stamp)
 {
     *found = view_has_pack_of(view, rev);
     if (!*found)
@@ -224,7 +224,7 @@ static struct err *read_packed(struct props **out, bool *found, struct revprop_v
 /* Where the revision is may change while we look: a pack takes its place, a rewrite splits the
  * pack. */
 static struct err *read_props(struct props **out, struct revprop_view *view, revnum rev,
-                              struct record_stamp stamp)
+                              struct version stamp)
 {
     struct fsfs *fs = view->fs;
     bool packed = is_in_packed_shard(fs, rev, fs->seen_unpacked), found;
@@ -249,7 +249,7 @@ static struct err *read_props(struct props **out, struct revprop_view *view, rev
 struct err *revprops_read(struct props **out, struct revprop_view *view, revnum rev)
 {
     TRY(view_ask_unpacked(view, rev));
-    return read_props(out, view, rev, (struct record_stamp){.settled = false});
+    return read_props(out, view, rev, (struct version){.settled = false});
 }
 
 struct err *revprops_get(const struct props **out, struct fsfs *fs, revnum rev,
@@ -258,10 +258,10 @@ struct err *revprops_get(const struct props **out, struct fsfs *fs, revnum rev,
     TRY(fsfs_check_revision(fs, rev));
     if (!view)
         view = revprop_view_new(fs, arena);
-    struct record_stamp stamp;
+    struct version stamp;
     TRY(revprop_view_stamp(&stamp, view, rev));
     struct stamped *entry = cache_get(key_of(fs, rev), arena);
-    if (!entry || !record_stamps_equal(&entry->stamp, &stamp)) {
+    if (!entry || !version_equal(&entry->stamp, &stamp)) {
         struct props *props;
         TRY(read_props(&props, view, rev, stamp));
         entry = stamped_put(fs, rev, props, stamp);
@@ -294,7 +294,8 @@ static void prefetch_packed(struct revprop_view *view, revnum rev, struct str *l
         return;
     *last = name;
     if (!is_at_hand(fs, rev))
-        record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_PACK, shard, name});
+        record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_PACK, shard, name},
+                        AHEAD_RECORD);
 }
 
 /* Of a packed shard of which most is wanted, from REV to before END, all is asked for; then *NEXT
@@ -307,7 +308,8 @@ static bool prefetch_shard(revnum *next, struct fsfs *fs, revnum rev, revnum end
     const revnum shard_end = (shard + 1) * fs->shard_size;
     if ((shard_end < end ? shard_end : end) - rev <= fs->shard_size / 2)
         return false;
-    record_prefetch_folder(fs->store, (struct record_key){RECORD_REVPROP_MANIFEST, shard, {0}});
+    record_prefetch(fs->store, (struct record_key){RECORD_REVPROP_MANIFEST, shard, {0}},
+                    AHEAD_PLACE);
     *next = shard_end;
     return true;
 }
@@ -331,7 +333,8 @@ void revprops_prefetch(struct revprop_view *view, revnum first, int count)
         if (is_in_packed_shard(fs, rev, unpacked))
             prefetch_packed(view, rev, &last);
         else if (!is_at_hand(fs, rev))
-            record_prefetch(fs->store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev});
+            record_prefetch(fs->store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev},
+                            AHEAD_RECORD);
     }
 }
 

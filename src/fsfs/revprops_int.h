@@ -18,7 +18,7 @@
 #include "fsfs/revprops.h"
 
 /* The stamp of the place of REV's properties, as the view saw it first. */
-struct err *revprop_view_stamp(struct record_stamp *out, struct revprop_view *view, revnum rev);
+struct err *revprop_view_stamp(struct version *out, struct revprop_view *view, revnum rev);
 /* The properties of REV, read anew, one reference for the caller; the cache gets nothing. */
 struct err *revprops_read(struct props **out, struct revprop_view *view, revnum rev);
 

@@ -8,7 +8,7 @@
 struct run {
     struct shared shared;
     revnum first;
-    struct record_stamp stamp;     /* of properties: what they were read under */
+    struct version stamp;          /* of properties: what they were read under */
     const void *lists[RUN_LENGTH]; /* NULL: not in it */
 };
 
@@ -145,17 +145,16 @@ void run_forget_revprops(const struct fsfs *fs, revnum rev)
 }
 
 /* The run that is at hand, where it is up to date under STAMP. */
-static struct run *current(struct run *run, const struct record_stamp *stamp)
+static struct run *current(struct run *run, const struct version *stamp)
 {
-    return run && record_stamps_equal(&run->stamp, stamp) ? run : NULL;
+    return run && version_equal(&run->stamp, stamp) ? run : NULL;
 }
 
 /* What properties from FIRST to END must be stamped with; false where that cannot be told or would
  * not tell them from later ones. Changed paths never change: their stamp is always the same. */
-static bool stamp_of(struct record_stamp *out, const struct run_reader *reader, int kind,
-                     revnum first)
+static bool stamp_of(struct version *out, const struct run_reader *reader, int kind, revnum first)
 {
-    *out = (struct record_stamp){.settled = true};
+    *out = (struct version){.settled = true};
     if (kind == CHANGES)
         return true;
     struct err *err = revprop_view_stamp(out, reader->view, first ? first : 1);
@@ -184,7 +183,7 @@ static bool run_load(struct run_reader *reader, int kind, revnum first, revnum e
      * until then is put where nobody looks. */
     const struct cache_key key = key_of(reader->fs, kind, first);
     AUTO_ARENA(scratch);
-    struct record_stamp stamp;
+    struct version stamp;
     if (!make && reader->of[kind].missing == first)
         return false;
     reader->of[kind].missing = first;
@@ -234,7 +233,7 @@ const struct props *run_revprops(struct run_reader *reader, revnum rev, struct a
 static bool is_at_hand(const struct run_reader *reader, int kind, revnum first)
 {
     AUTO_ARENA(scratch);
-    struct record_stamp stamp;
+    struct version stamp;
     return stamp_of(&stamp, reader, kind, first) &&
            current(cache_peek(key_of(reader->fs, kind, first), scratch), &stamp);
 }

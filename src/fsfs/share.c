@@ -5,8 +5,8 @@
 #include "base/num.h"
 #include "fsfs/item.h"
 #include "fsfs/rep_int.h"
-#include "fsfs/repcache.h"
 #include "fsfs/txn_int.h"
+#include "store/repcache.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -112,7 +112,7 @@ static struct err *candidate(struct rep *out, bool *found, struct fsfs *fs,
                              uint64_t expanded)
 {
     struct repcache_row row;
-    TRY(repcache_find(&row, found, fs, sha1));
+    TRY(repcache_find(&row, found, fs->store, sha1));
     if (!*found)
         return NULL;
     *found = row.expanded == expanded;

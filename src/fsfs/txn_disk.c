@@ -525,5 +525,5 @@ struct err *txn_list(struct str **names, size_t *n, struct fsfs *fs, struct aren
 
 struct err *txn_remove(struct fsfs *fs, struct str name)
 {
-    return txn_folder_remove(fs->store, name);
+    return store_txn_remove(fs->store, name);
 }

@@ -19,8 +19,8 @@
 #ifndef VARVE_FSFS_VERIFY_H
 #define VARVE_FSFS_VERIFY_H
 
-#include "fsfs/repcache.h"
 #include "fsfs/revprops.h"
+#include "store/repcache.h"
 
 /* Check the body that holds REV, all of it; *LAST is its last revision, *FIRST its first. Under
  * physical addressing the bytes have no checksums of their own: only that it is in its place. */

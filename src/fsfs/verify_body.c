@@ -165,7 +165,7 @@ struct err *verify_body(revnum *first, revnum *last, struct fsfs *fs, revnum rev
     AUTO_ARENA(scratch);
     struct body *body;
     *first = *last = rev;
-    TRY(store_body(&body, fs->store, rev, scratch));
+    TRY(fsfs_body(&body, fs, rev, scratch));
     if (body->packed) {
         *first = body->first_rev;
         *last = body->first_rev + fs->shard_size - 1;

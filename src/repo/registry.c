@@ -1,55 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repo/registry.h"
 
-#include "base/buf.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-
-/* The files that decide how a repository is opened; a missing one is all zero. */
-static const char *const seen_names[] = {"format", "uuid", "fsfs.conf"};
-enum { SEEN_COUNT = sizeof seen_names / sizeof *seen_names };
 
 struct entry {
     struct entry *next;
     struct repo *repo;
     unsigned users;
-    bool stale;                   /* something else is at its path now */
-    struct stat seen[SEEN_COUNT]; /* what was at its path when it was opened */
+    bool stale; /* something else is at its path now, or its settings are others */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 
-/* By the time that nobody can set: a copy that was put back may have the old number and date. */
-static bool same_file(const struct stat *a, const struct stat *b)
+static bool is_current(const struct entry *entry)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+    enum store_look seen;
+    struct err *err = store_look(&seen, entry->repo->fs->store);
+    const bool current = !err && seen == STORE_SAME;
+    err_free(err); /* whoever opens it anew will meet it */
+    return current;
 }
 
-static void look(struct stat seen[SEEN_COUNT], const char *path)
-{
-    AUTO_ARENA(arena);
-    for (int i = 0; i < SEEN_COUNT; i++)
-        if (stat(arena_printf(arena, "%s/db/%s", path, seen_names[i]).p, &seen[i]) != 0)
-            seen[i] = (struct stat){0};
-}
-
-static bool same_files(const struct stat a[SEEN_COUNT], const struct stat b[SEEN_COUNT])
-{
-    for (int i = 0; i < SEEN_COUNT; i++)
-        if (!same_file(&a[i], &b[i]))
-            return false;
-    return true;
-}
-
-static struct entry *find_current(const char *path, const struct stat seen[SEEN_COUNT])
+static struct entry *find_current(const char *path)
 {
     for (struct entry *entry = entries; entry; entry = entry->next) {
         if (entry->stale || strcmp(entry->repo->path, path) != 0)
             continue;
-        if (same_files(entry->seen, seen))
+        if (is_current(entry))
             return entry;
         entry->stale = true;
     }
@@ -73,16 +52,13 @@ static void sweep(bool all)
 
 static struct err *acquire_locked(struct repo **out, const char *path)
 {
-    struct stat seen[SEEN_COUNT];
-    look(seen, path);
-    struct entry *entry = find_current(path, seen);
+    struct entry *entry = find_current(path);
     sweep(false);
     if (!entry) {
         struct repo *repo;
         TRY(repo_open(&repo, path, NULL));
         entry = mem_zalloc(sizeof *entry);
         entry->repo = repo;
-        memcpy(entry->seen, seen, sizeof seen);
         entry->next = entries;
         entries = entry;
     }

@@ -36,7 +36,11 @@ struct err *repo_open(struct repo **out, const char *path, const struct fsfs_opt
     AUTO_ARENA(arena);
     int format;
     struct fsfs *fs;
-    TRY(read_format(&format, arena_printf(arena, "%s/format", path).p));
+    struct err *err = read_format(&format, arena_printf(arena, "%s/format", path).p);
+    if (err) {
+        store_close(options ? options->store : NULL);
+        return err;
+    }
     TRY(fsfs_open(&fs, arena_printf(arena, "%s/db", path).p, options));
     struct repo *repo = mem_zalloc(sizeof *repo);
     *repo = (struct repo){.fs = fs, .format = format, .path = mem_strdup(path)};

@@ -132,10 +132,10 @@ static int by_place(const void *a, const void *b)
 
 static void rows_load(struct run *run)
 {
-    run->has_repcache = repcache_exists(run->fs);
+    run->has_repcache = repcache_exists(run->fs->store);
     if (!run->has_repcache)
         return;
-    run->row_err = repcache_each(run->fs, row_add, run);
+    run->row_err = repcache_each(run->fs->store, row_add, run);
     if (run->row_count)
         qsort(run->rows, run->row_count, sizeof *run->rows, by_place);
     const struct repcache_row *last = run->row_count ? &run->rows[run->row_count - 1] : NULL;

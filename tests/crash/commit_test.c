@@ -10,6 +10,7 @@
 #include "fsfs/fs.h"
 #include "fsfs/revprops.h"
 #include "fsfs/txn.h"
+#include "store/posix/posix.h"
 #include <errno.h>
 #include <ftw.h>
 #include <spawn.h>
@@ -63,7 +64,9 @@ static struct fsfs *open_repository(const char *name, struct disk *disk)
     struct fsfs *fs;
     snprintf(path, sizeof(path), "%s/%s/db", root, name);
     cache_clear(); /* the same repository is rolled back again and again */
-    assert_ok(fsfs_open(&fs, path, &(struct fsfs_options){.disk = disk}));
+    struct fsfs_options options = {0};
+    assert_ok(posix_open(&options.store, path, disk));
+    assert_ok(fsfs_open(&fs, path, &options));
     return fs;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/rep.h"
-#include "fsfs/repcache.h"
 #include "fsfs/revprops.h"
 #include "fsfs/txn_int.h"
 #include "mucc.h"
+#include "store/posix/posix.h"
+#include "store/repcache.h"
 #include <errno.h>
 #include <pthread.h>
 
@@ -74,7 +75,7 @@ static void write_history(struct stock *stock, int format, bool plain)
         stock_commit(stock, history[i][0]);
         assert_int_equal(mucc_commit(stock, fs, history[i][1]), i + 1);
     }
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     fsfs_close(fs);
 }
 
@@ -117,7 +118,7 @@ static void write_random(struct stock *stock, const char *name, bool loaded)
     }
     if (loaded)
         assert_ok(load_commits_end(&durable, load));
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     fsfs_close(fs);
 }
 
@@ -563,7 +564,7 @@ static void a_row_of_the_rep_cache_is_checked_before_it_is_believed(void **state
         stock_create(stock, "v", 8, 1000);
         struct fsfs *fs = stock_open(stock, "v");
         mucc_commit(stock, fs, "put t1 f\nput u2 g\n");
-        assert_ok(repcache_flush(fs));
+        assert_ok(repcache_flush(fs->store));
         fsfs_close(fs);
         stock_run(
             stock,
@@ -591,8 +592,9 @@ static void after_a_load_that_failed_commits_go_on(void **state)
     stock_create(stock, "v", 8, 1000);
     struct fault_disk *fault = fault_disk_new();
     struct fsfs *fs;
-    assert_ok(fsfs_open(&fs, stock_path(stock, "v/db"),
-                        &(struct fsfs_options){.disk = fault_disk_ops(fault)}));
+    struct fsfs_options options = {0};
+    assert_ok(posix_open(&options.store, stock_path(stock, "v/db"), fault_disk_ops(fault)));
+    assert_ok(fsfs_open(&fs, NULL, &options));
     struct load_commits *load;
     revnum rev = 0, durable;
     assert_ok(load_commits_begin(&load, fs));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fsfs/repcache.h"
+#include "mucc.h"
 #include "stock.h"
+#include "store/repcache.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sqlite3.h>
@@ -20,7 +21,7 @@ static void offer(struct fsfs *fs, uint64_t first, uint64_t end)
 {
     for (uint64_t i = first; i < end; i++) {
         struct repcache_row row = row_of(i);
-        repcache_offer(fs, &row, 1);
+        repcache_offer(fs->store, &row, 1);
     }
 }
 
@@ -28,7 +29,7 @@ static bool has(struct fsfs *fs, uint64_t i)
 {
     struct repcache_row wanted = row_of(i), got;
     bool found;
-    assert_ok(repcache_find(&got, &found, fs, wanted.sha1));
+    assert_ok(repcache_find(&got, &found, fs->store, wanted.sha1));
     if (found) {
         assert_int_equal(got.rev, wanted.rev);
         assert_int_equal(got.item, wanted.item);
@@ -79,7 +80,7 @@ static void rows_are_in_the_file_after_a_flush_or_a_close(void **state)
     struct fsfs *fs = stock_open(stock, "r"), *other = stock_open(stock, "r");
     assert_false(has(other, 5));
     offer(fs, 0, 10);
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "10\n");
     assert_true(has(fs, 5));
     assert_true(has(other, 5));
@@ -203,7 +204,7 @@ static void who_has_made_the_file_may_make_the_table(void **state)
         0);
     struct fsfs *fs = stock_open(stock, "r");
     offer(fs, 0, 10);
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     fsfs_close(fs);
     pthread_join(thread, &made);
     assert_non_null(made);
@@ -219,12 +220,12 @@ static void stocks_rows_are_found(void **state)
     struct repcache_row row;
     bool found;
     sha1_of(sha1, S("hello\n"));
-    assert_ok(repcache_find(&row, &found, fs, sha1));
+    assert_ok(repcache_find(&row, &found, fs->store, sha1));
     assert_false(found); /* there is no file yet */
     stock_run(stock, "echo hello >f; svn import -q -m '' f $U/r/f");
     fsfs_close(fs);
     fs = stock_open(stock, "r");
-    assert_ok(repcache_find(&row, &found, fs, sha1));
+    assert_ok(repcache_find(&row, &found, fs->store, sha1));
     assert_true(found);
     assert_int_equal(row.rev, 1);
     assert_int_equal(row.item, 3);
@@ -242,12 +243,12 @@ static void rows_that_others_add_are_found_in_the_end(void **state)
     struct fsfs *fs = stock_open(stock, "r");
     assert_false(has(fs, 0));
     offer(fs, 0, 10);
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     struct fsfs *other = stock_open(stock, "r");
     offer(other, 10, 20);
     fsfs_close(other);
     offer(fs, 20, 21); /* this batch meets the foreign rows */
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     for (uint64_t i = 0; i < 21; i++)
         assert_true(has(fs, i));
     assert_false(has(fs, 21));
@@ -261,14 +262,14 @@ static void a_file_that_was_read_whole_is_watched(void **state)
     stock_create(stock, "r", 8, 1000);
     struct fsfs *other = stock_open(stock, "r");
     offer(other, 0, 500);
-    assert_ok(repcache_flush(other));
+    assert_ok(repcache_flush(other->store));
     struct fsfs *fs = stock_open(stock, "r");
     for (uint64_t i = 1000; i < 2000; i++)
         assert_false(has(fs, i));
     for (uint64_t i = 0; i < 500; i++)
         assert_true(has(fs, i));
     offer(fs, 1000, 1100); /* our own rows do not end it */
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     assert_true(has(fs, 1050));
     assert_false(has(fs, 1100));
     offer(other, 2000, 2001);
@@ -287,10 +288,10 @@ static void a_row_that_is_there_stays(void **state)
     struct repcache_row later = row_of(1);
     later.rev = 77;
     offer(fs, 1, 2);
-    repcache_offer(fs, &later, 1);
+    repcache_offer(fs->store, &later, 1);
     assert_true(has(fs, 1));
-    assert_ok(repcache_flush(fs));
-    repcache_offer(fs, &later, 1);
+    assert_ok(repcache_flush(fs->store));
+    repcache_offer(fs->store, &later, 1);
     fsfs_close(fs);
     assert_str(ask(stock, DB, "SELECT revision, offset FROM rep_cache"), "1|4\n");
 }
@@ -314,15 +315,15 @@ static void all_rows_are_visited_until_an_error(void **state)
     stock_create(stock, "r", 8, 1000);
     struct fsfs *fs = stock_open(stock, "r");
     struct sum sum = {0};
-    assert_ok(repcache_each(fs, add_row, &sum));
+    assert_ok(repcache_each(fs->store, add_row, &sum));
     assert_int_equal(sum.rows, 0);
     offer(fs, 0, 100);
-    assert_ok(repcache_each(fs, add_row, &sum));
+    assert_ok(repcache_each(fs->store, add_row, &sum));
     assert_int_equal(sum.rows, 100);
     assert_int_equal(sum.items, 99 * 100 / 2 + 3 * 100);
     offer(fs, 100, 1000);
     sum = (struct sum){0};
-    assert_err(repcache_each(fs, add_row, &sum), E_CANCELLED, "enough");
+    assert_err(repcache_each(fs->store, add_row, &sum), E_CANCELLED, "enough");
     assert_int_equal(sum.rows, 500);
     fsfs_close(fs);
 }
@@ -337,10 +338,10 @@ static void a_damaged_database_is_as_good_as_empty(void **state)
     assert_false(has(fs, 1));
     assert_false(has(fs, 1));
     offer(fs, 0, 10);
-    assert_err(repcache_flush(fs), E_SQLITE_ERROR, "sqlite[S26]");
+    assert_err(repcache_flush(fs->store), E_SQLITE_ERROR, "sqlite[S26]");
     offer(fs, 10, 20);
-    assert_ok(repcache_flush(fs));
-    assert_err(repcache_each(fs, add_row, &sum), E_SQLITE_ERROR, "rep-cache.db");
+    assert_ok(repcache_flush(fs->store));
+    assert_err(repcache_each(fs->store, add_row, &sum), E_SQLITE_ERROR, "rep-cache.db");
     fsfs_close(fs);
 }
 
@@ -360,7 +361,7 @@ static struct fsfs *open_with_rows(struct stock *stock)
     stock_create(stock, "r", 8, 1000);
     struct fsfs *fs = stock_open(stock, "r");
     offer(fs, 0, 10);
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     assert_true(has(fs, 0)); /* by a connection of its own */
     return fs;
 }
@@ -370,7 +371,7 @@ static void assert_begun_anew(struct stock *stock, struct fsfs *fs)
 {
     assert_false(has(fs, 0));
     offer(fs, 20, 30);
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     assert_true(has(fs, 20));
     assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "10\n");
     fsfs_close(fs);
@@ -408,7 +409,7 @@ static void a_file_that_was_replaced_is_used(void **state)
     assert_true(has(fs, 0));
     assert_false(has(fs, 1));
     offer(fs, 20, 30);
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "11\n");
     assert_int_equal(warnings, 1);
     fsfs_close(fs);
@@ -423,7 +424,7 @@ static void junk_is_left_alone_and_told_of_once_until_it_is_gone(void **state)
     for (uint64_t i = 0; i < 5; i++) {
         assert_false(has(fs, 100 + i));
         offer(fs, 10 + i, 11 + i);
-        err_free(repcache_flush(fs));
+        err_free(repcache_flush(fs->store));
     }
     assert_str(stock_file(stock, DB), "this is no database, however long one looks at it\n");
     assert_int_equal(warnings, 1);
@@ -497,7 +498,7 @@ static void fail_sqlite(struct stock *stock, char kind, int errnum, const char *
     has(fs, 0);
     offer(fs, 10, 20);
     assert_true(has(fs, 10));
-    struct err *err = repcache_flush(fs);
+    struct err *err = repcache_flush(fs->store);
     break_sqlite(kind, false);
     assert_non_null(err);
     for (const struct err *e = err; e; e = e->cause)
@@ -507,7 +508,7 @@ static void fail_sqlite(struct stock *stock, char kind, int errnum, const char *
     stock_run(stock, "touch " DB); /* it is looked at again */
     assert_true(has(fs, 0));
     offer(fs, 20, 30);
-    assert_ok(repcache_flush(fs));
+    assert_ok(repcache_flush(fs->store));
     assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "20\n");
     fsfs_close(fs);
     err_warn_to(NULL, NULL);
@@ -536,7 +537,7 @@ static void a_schema_of_the_future_is_left_alone(void **state)
     fs = stock_open(stock, "r");
     assert_false(has(fs, 0));
     offer(fs, 1, 2);
-    assert_err(repcache_flush(fs), E_SQLITE_UNSUPPORTED_SCHEMA, "Schema format 3");
+    assert_err(repcache_flush(fs->store), E_SQLITE_UNSUPPORTED_SCHEMA, "Schema format 3");
     fsfs_close(fs);
     assert_str(ask(stock, DB, "SELECT count(*) FROM rep_cache"), "1\n");
 }
@@ -552,7 +553,7 @@ static void rows_that_cannot_be_are_not_found(void **state)
     ask(stock, DB, "UPDATE rep_cache SET size = -1");
     fs = stock_open(stock, "r");
     assert_false(has(fs, 0));
-    assert_err(repcache_each(fs, add_row, &sum), E_FS_CORRUPT, "Malformed row");
+    assert_err(repcache_each(fs->store, add_row, &sum), E_FS_CORRUPT, "Malformed row");
     fsfs_close(fs);
 }
 
@@ -561,9 +562,13 @@ static void nothing_is_kept_where_sharing_is_off(void **state)
     struct stock *stock = *state;
     stock_create(stock, "r", 8, 1000);
     stock_write(stock, "r/db/fsfs.conf", S("[rep-sharing]\nenable-rep-sharing = false\n"));
+    stock_write(stock, "text", S("nobody is to know where this is\n"));
     struct fsfs *fs = stock_open(stock, "r");
-    offer(fs, 0, 2);
-    assert_false(has(fs, 0));
+    struct txn *txn;
+    revnum rev;
+    assert_ok(txn_begin(&txn, fs, 0));
+    assert_ok(mucc_edit(stock, txn, "put text file\n"));
+    assert_ok(txn_commit(&rev, NULL, txn, &(struct commit_options){0}));
     fsfs_close(fs);
     assert_int_equal(access(stock_path(stock, DB), F_OK), -1);
 }
@@ -573,7 +578,7 @@ static void *offer_thread(void *arg)
     struct fsfs *fs = arg;
     for (uint64_t i = 0; i < 20000; i++) {
         struct repcache_row row = row_of(i);
-        repcache_offer(fs, &row, 1);
+        repcache_offer(fs->store, &row, 1);
         if (!has(fs, i))
             return fs;
     }

@@ -248,7 +248,7 @@ static void a_view_of_many_shards_keeps_nothing_old(void **state)
     stock_run(stock, "printf changed >m; svnadmin setlog --bypass-hooks -r 10 r m; "
                      "find r/db/revprops -type d -exec touch -d 2002-02-02 {} ';'");
     cache_clear();
-    struct record_stamp stamp; /* only that, so that the view still has the pack that it read */
+    struct version stamp; /* only that, so that the view still has the pack that it read */
     assert_ok(revprop_view_stamp(&stamp, view, SAME_SLOT));
     value_of(stock, fs, FIRST, "svn:log", view); /* either */
     assert_str(value_of(stock, fs, FIRST, "svn:log", NULL), "changed");

@@ -7,7 +7,7 @@
 #include "base/thread.h"
 #include "repo/dump.h"
 #include "repo/verify.h"
-#include "store/disk.h"
+#include "store/posix/posix.h"
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>
@@ -59,7 +59,9 @@ static struct repo *open_repository(struct disk *disk)
 {
     struct repo *repo;
     cache_clear();
-    assert_ok(repo_open(&repo, at(""), &(struct fsfs_options){.disk = disk}));
+    struct fsfs_options options = {0};
+    assert_ok(posix_open(&options.store, at("db"), disk));
+    assert_ok(repo_open(&repo, at(""), &options));
     return repo;
 }
 

@@ -12,7 +12,7 @@
 #include "repo/log.h"
 #include "repo/report.h"
 #include "repo/verify.h"
-#include "store/disk.h"
+#include "store/posix/posix.h"
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>
@@ -215,12 +215,16 @@ struct action {
 
 static struct err *act_once(struct answer *answer, const struct action *action, struct disk *disk)
 {
-    char path[128];
+    char path[128], db[160];
     struct repo *repo;
     snprintf(path, sizeof path, "%s/repo", root);
+    snprintf(db, sizeof db, "%s/repo/db", root);
     answer->digest = digest_new(DIGEST_MD5);
     cache_clear();
-    struct err *err = repo_open(&repo, path, &(struct fsfs_options){.disk = disk});
+    struct fsfs_options options = {0};
+    struct err *err = posix_open(&options.store, db, disk);
+    if (!err)
+        err = repo_open(&repo, path, &options);
     if (!err) {
         err = action->act(answer, repo);
         repo_close(repo);

@@ -6,7 +6,7 @@
 #include "../testing.h"
 #include "base/arena.h"
 #include "base/buf.h"
-#include "store/disk.h"
+#include "store/posix/posix.h"
 #include "store/store.h"
 #include <fcntl.h>
 #include <ftw.h>
@@ -100,7 +100,7 @@ static UNUSED_OK struct store *open_store_on(struct fixture *fix, struct store_l
                                              struct disk *disk)
 {
     struct store *store;
-    assert_ok(store_open(&store, fix->db, disk));
+    assert_ok(posix_open(&store, fix->db, disk));
     store_set_layout(store, layout);
     return store;
 }

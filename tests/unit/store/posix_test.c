@@ -42,7 +42,7 @@ static void slashes_behind_the_path_do_not_matter(void **state)
 {
     struct fixture *fix = *state;
     struct store *store;
-    assert_ok(store_open(&store, at(fix, "//"), NULL));
+    assert_ok(posix_open(&store, at(fix, "//"), NULL));
     assert_string_equal(store_path(store), fix->db);
     store_close(store);
 }
@@ -54,7 +54,7 @@ static void a_path_too_long_for_the_system_is_refused(void **state)
     memset(path, 'x', sizeof(path) - 1);
     path[0] = '/';
     path[sizeof(path) - 1] = '\0';
-    assert_err(store_open(&store, path, NULL), ENAMETOOLONG, NULL);
+    assert_err(posix_open(&store, path, NULL), ENAMETOOLONG, NULL);
 }
 
 static void the_head_is_read_afresh(void **state)

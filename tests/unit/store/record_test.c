@@ -106,7 +106,7 @@ static void names_that_lead_elsewhere_are_refused(void **state)
         assert_err(record_put(store, bad[i], S("x")), E_BAD_FILENAME, NULL);
         assert_err(record_delete(store, bad[i]), E_BAD_FILENAME, NULL);
     }
-    assert_err(txn_folder_remove(store, S("../revs")), E_FS_NO_SUCH_TRANSACTION, NULL);
+    assert_err(store_txn_remove(store, S("../revs")), E_FS_NO_SUCH_TRANSACTION, NULL);
     store_close(store);
 }
 
@@ -151,11 +151,11 @@ static void a_transaction_goes_with_all_its_files(void **state)
     assert_ok(record_put(store, key(RECORD_TXN, 0, "5-1/changes"), S("x")));
     assert_ok(record_put(store, key(RECORD_TXN_PROTOREV, 0, "5-1"), S("x")));
     put_content(fix, "txn-protorevs/5-1.rev-lock", "");
-    assert_ok(txn_folder_remove(store, S("5-1")));
+    assert_ok(store_txn_remove(store, S("5-1")));
     assert_false(is_there(fix, "transactions/5-1.txn"));
     assert_false(is_there(fix, "txn-protorevs/5-1.rev"));
     assert_false(is_there(fix, "txn-protorevs/5-1.rev-lock"));
-    assert_ok(txn_folder_remove(store, S("5-1")));
+    assert_ok(store_txn_remove(store, S("5-1")));
     store_close(store);
 }
 
@@ -180,9 +180,9 @@ static void asking_ahead_never_fails_and_leaves_no_file_open(void **state)
     const int before = dup(0);
     close(before);
     for (int turn = 0; turn < 2; turn++) { /* with nothing there, then with much */
-        record_prefetch(store, pack);
-        record_find_ahead(store, pack);
-        record_prefetch_folder(store, pack);
+        record_prefetch(store, pack, AHEAD_RECORD);
+        record_prefetch(store, pack, AHEAD_FIND);
+        record_prefetch(store, pack, AHEAD_PLACE);
         const int after = dup(0);
         close(after);
         assert_int_equal(after, before);
@@ -199,16 +199,16 @@ static void asking_ahead_never_fails_and_leaves_no_file_open(void **state)
 
 /* ---- stamps ---- */
 
-static struct record_stamp stamp(struct store *store, revnum rev)
+static struct version stamp(struct store *store, revnum rev)
 {
-    struct record_stamp out;
-    assert_ok(record_place_stamp(&out, store, key(RECORD_REVPROPS, rev, "")));
+    struct version out;
+    assert_ok(record_place_version(&out, store, key(RECORD_REVPROPS, rev, "")));
     return out;
 }
 
-static bool same(struct record_stamp x, struct record_stamp y)
+static bool same(struct version x, struct version y)
 {
-    return x.a == y.a && x.b == y.b && x.c == y.c;
+    return version_equal(&x, &y);
 }
 
 static void age(struct fixture *fix, const char *name)
@@ -223,12 +223,12 @@ static void a_stamp_changes_with_any_property_of_the_shard(void **state)
     struct store *store = new_store(fix, 4);
     age(fix, "revprops/0");
     age(fix, "revprops/1");
-    struct record_stamp shard0 = stamp(store, 1), shard1 = stamp(store, 4);
+    struct version shard0 = stamp(store, 1), shard1 = stamp(store, 4);
     assert_true(shard0.settled && shard1.settled);
     assert_false(same(shard0, shard1));
     assert_ok(record_put(store, key(RECORD_REVPROPS, 2, ""), S("x")));
-    struct record_stamp changed = stamp(store, 1);
-    assert_int_not_equal(changed.a, shard0.a);
+    struct version changed = stamp(store, 1);
+    assert_int_not_equal(changed.parts[0], shard0.parts[0]);
     assert_false(changed.settled); /* another change in this instant might not show */
     assert_true(same(stamp(store, 4), shard1));
     store_close(store);
@@ -239,12 +239,12 @@ static void the_stamp_of_packed_properties_is_that_of_the_pack(void **state)
     struct fixture *fix = *state;
     struct store *store = new_store(fix, 4);
     age(fix, "revprops/0");
-    struct record_stamp loose = stamp(store, 1);
+    struct version loose = stamp(store, 1);
     assert_int_equal(rename(at(fix, "revprops/0"), at(fix, "revprops/0.pack")), 0);
     put_content(fix, "min-unpacked-rev", "3\n");
-    struct record_stamp packed = stamp(store, 1); /* found by looking again */
-    assert_int_equal(packed.b, loose.b);
-    assert_int_not_equal(packed.c, loose.c);
+    struct version packed = stamp(store, 1); /* found by looking again */
+    assert_int_equal(packed.parts[1], loose.parts[1]);
+    assert_int_not_equal(packed.parts[2], loose.parts[2]);
     assert_true(packed.settled);
     assert_false(
         stamp(store, 0).settled); /* revision 0 is never packed, and its folder is not there */

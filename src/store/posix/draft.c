@@ -5,51 +5,46 @@
  *   0                                in_file                     size
  *
  * Small drafts are all tail and never have a file of their own before they are published. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-struct err *draft_begin(struct draft **out, struct store *store, struct str name)
+struct err *posix_draft_begin(struct draft **out, struct store *base, struct str name)
 {
-    struct draft *draft = mem_zalloc(sizeof(*draft));
-    draft->store = store;
-    draft->name = mem_alloc(name.n + 1);
-    memcpy(draft->name, name.p ? name.p : "", name.n);
-    draft->name[name.n] = '\0';
+    struct posix_draft *draft = mem_zalloc(sizeof(*draft));
+    draft->base.store = base;
+    draft->store = posix_of(base);
+    draft->base.name = mem_alloc(name.n + 1);
+    memcpy(draft->base.name, name.p ? name.p : "", name.n);
+    draft->base.name[name.n] = '\0';
     draft->fd = -1;
-    *out = draft;
+    *out = &draft->base;
     return NULL;
 }
 
-void draft_drop(struct draft *draft)
+void posix_draft_drop(struct draft *base)
 {
-    if (!draft)
-        return;
+    struct posix_draft *draft = draft_of(base);
     struct disk *disk = draft->store->disk;
     if (draft->fd >= 0)
         disk->close(disk, draft->fd);
     if (draft->temp)
         disk->unlink(disk, draft->temp);
     free(draft->temp);
-    free(draft->name);
+    free(draft->base.name);
     buf_free(&draft->tail);
     free(draft);
 }
 
-uint64_t draft_size(const struct draft *draft)
+static struct err *in_draft(const struct posix_draft *draft, struct err *err)
 {
-    return draft->in_file + draft->tail.n;
+    return err_wrap(err, 0, "Can't write the data of transaction '%s'", draft->base.name);
 }
 
-static struct err *in_draft(const struct draft *draft, struct err *err)
-{
-    return err_wrap(err, 0, "Can't write the data of transaction '%s'", draft->name);
-}
-
-struct err *draft_flush(struct draft *draft)
+struct err *draft_flush(struct posix_draft *draft)
 {
     TRY(write_all(draft->store, draft->fd, buf_view(&draft->tail), draft->in_file,
                   draft->temp ? draft->temp : "revs"));
@@ -59,7 +54,7 @@ struct err *draft_flush(struct draft *draft)
 }
 
 /* From memory to a file beside the revisions, from where it can be named. */
-static struct err *spill(struct draft *draft)
+static struct err *spill(struct posix_draft *draft)
 {
     char folder[PATH_SIZE];
     path_of(folder, draft->store, "revs");
@@ -68,24 +63,26 @@ static struct err *spill(struct draft *draft)
     return draft_flush(draft);
 }
 
-struct err *draft_append(struct draft *draft, struct str bytes)
+struct err *posix_draft_append(struct draft *base, struct str bytes)
 {
-    if (draft->tail.n + bytes.n > DRAFT_MEMORY_MAX) {
-        struct err *err = spill(draft);
-        if (!err && bytes.n >= DRAFT_MEMORY_MAX) {
-            err = write_all(draft->store, draft->fd, bytes, draft->in_file,
-                            draft->temp ? draft->temp : "revs");
-            draft->in_file += err ? 0 : bytes.n;
-            bytes.n = 0;
-        }
-        if (err)
-            return in_draft(draft, err);
-    }
-    buf_str(&draft->tail, bytes);
+    struct posix_draft *draft = draft_of(base);
+    const bool is_full = draft->tail.n + bytes.n > DRAFT_MEMORY_MAX;
+    const bool is_large = is_full && bytes.n >= DRAFT_MEMORY_MAX; /* no use of copying it */
+    struct err *err = is_full ? spill(draft) : NULL;
+    if (!err && is_large)
+        err = write_all(draft->store, draft->fd, bytes, draft->in_file,
+                        draft->temp ? draft->temp : "revs");
+    if (err)
+        return in_draft(draft, err);
+    if (is_large)
+        draft->in_file += bytes.n;
+    else
+        buf_str(&draft->tail, bytes);
+    base->size += bytes.n;
     return NULL;
 }
 
-static struct err *reread_file(struct draft *draft, uint64_t offset, char *to, size_t n)
+static struct err *reread_file(struct posix_draft *draft, uint64_t offset, char *to, size_t n)
 {
     struct disk *disk = draft->store->disk;
     while (n > 0) {
@@ -93,10 +90,10 @@ static struct err *reread_file(struct draft *draft, uint64_t offset, char *to, s
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return err_errno(errno, "Can't read the data of transaction '%s'", draft->name);
+            return err_errno(errno, "Can't read the data of transaction '%s'", draft->base.name);
         if (got == 0)
             return err_make(E_FS_CORRUPT, "The data of transaction '%s' end too early",
-                            draft->name);
+                            draft->base.name);
         to += got;
         offset += (uint64_t)got;
         n -= (size_t)got;
@@ -104,14 +101,10 @@ static struct err *reread_file(struct draft *draft, uint64_t offset, char *to, s
     return NULL;
 }
 
-struct err *draft_reread(struct draft *draft, uint64_t offset, void *to, size_t n)
+struct err *posix_draft_reread(struct draft *base, uint64_t offset, void *to, size_t n)
 {
-    uint64_t size = draft_size(draft);
+    struct posix_draft *draft = draft_of(base);
     char *p = to;
-    if (offset > size || n > size - offset)
-        return err_make(E_FS_CORRUPT,
-                        "%zu bytes at offset %llu are not in the %llu bytes of transaction '%s'", n,
-                        (unsigned long long)offset, (unsigned long long)size, draft->name);
     if (offset < draft->in_file) {
         uint64_t left = draft->in_file - offset;
         size_t part = n < left ? n : (size_t)left;
@@ -125,24 +118,26 @@ struct err *draft_reread(struct draft *draft, uint64_t offset, void *to, size_t 
     return NULL;
 }
 
-struct err *draft_truncate(struct draft *draft, uint64_t size)
+struct err *posix_draft_truncate(struct draft *base, uint64_t size)
 {
+    struct posix_draft *draft = draft_of(base);
     struct disk *disk = draft->store->disk;
     if (size >= draft->in_file) {
-        if (size < draft_size(draft))
-            draft->tail.n = (size_t)(size - draft->in_file);
-        return NULL;
+        draft->tail.n = (size_t)(size - draft->in_file);
+    } else {
+        if (disk->ftruncate(disk, draft->fd, (off_t)size) != 0)
+            return err_errno(errno, "Can't cut the data of transaction '%s'", draft->base.name);
+        draft->in_file = size;
+        buf_clear(&draft->tail);
     }
-    if (disk->ftruncate(disk, draft->fd, (off_t)size) != 0)
-        return err_errno(errno, "Can't cut the data of transaction '%s'", draft->name);
-    draft->in_file = size;
-    buf_clear(&draft->tail);
+    base->size = size;
     return NULL;
 }
 
 /* A hint only: what does not start here is waited for in publish. */
-void draft_start_sync(struct draft *draft)
+void posix_draft_start_sync(struct draft *base)
 {
+    struct posix_draft *draft = draft_of(base);
     if (draft->fd >= 0 && store_flushes(draft->store))
         sync_file_range(draft->fd, 0, (off_t)draft->in_file, SYNC_FILE_RANGE_WRITE);
 }

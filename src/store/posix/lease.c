@@ -12,7 +12,7 @@
  *
  * Neither kind keeps threads of one process apart, nor two stores of one repository: a flag per
  * repository does. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static void home_leave(struct lease_home *home)
     pthread_mutex_unlock(&homes_mutex);
 }
 
-static struct err *home_open(struct lease_home **out, struct store *store)
+static struct err *home_open(struct lease_home **out, struct posix *store)
 {
     /* Not the store's mutex: whoever reserves transaction names holds that while it takes a lease.
      */
@@ -89,17 +89,17 @@ static struct err *home_open(struct lease_home **out, struct store *store)
     pthread_mutex_lock(&opening);
     if (!store->leases) {
         struct stat st;
-        if (store->disk->stat(store->disk, store->db, &st) == 0)
+        if (store->disk->stat(store->disk, store->base.path, &st) == 0)
             store->leases = home_of(st.st_dev, st.st_ino);
         else
-            err = err_errno(errno, "Can't stat folder '%s'", store->db);
+            err = err_errno(errno, "Can't stat folder '%s'", store->base.path);
     }
     *out = store->leases;
     pthread_mutex_unlock(&opening);
     return err;
 }
 
-void leases_close(struct store *store)
+void leases_close(struct posix *store)
 {
     if (store->leases)
         home_leave(store->leases);
@@ -156,7 +156,7 @@ static struct err *lock_file(int fd, const char *path)
 
 /* Open for writing, which record locks ask for; made where missing (`pack-lock` is not there in a
  * new repository). */
-static struct err *take_file(int *out, struct store *store, enum lease_kind kind)
+static struct err *take_file(int *out, struct posix *store, enum lease_kind kind)
 {
     char path[PATH_SIZE];
     path_of(path, store, lock_files[kind]);
@@ -183,8 +183,9 @@ static void home_release(struct lease_home *home, enum lease_kind kind)
     pthread_mutex_unlock(&home->mutex);
 }
 
-struct err *lease_take(struct store *store, enum lease_kind kind)
+struct err *posix_lease_take(struct store *base, enum lease_kind kind)
 {
+    struct posix *store = posix_of(base);
     struct lease_home *home;
     TRY(home_open(&home, store));
     pthread_mutex_lock(&home->mutex);
@@ -197,18 +198,19 @@ struct err *lease_take(struct store *store, enum lease_kind kind)
         home_release(home, kind);
         return err;
     }
-    err = store_check_itself(store);
+    err = store_check_itself(base);
     if (!err && kind == LEASE_WRITE)
         err = sweep(store);
     if (err)
-        lease_drop(store, kind);
+        posix_lease_drop(base, kind);
     return err;
 }
 
 /* Unlocked before it is closed: a hook that is being started may have a copy of the descriptor
  * still. */
-void lease_drop(struct store *store, enum lease_kind kind)
+void posix_lease_drop(struct store *base, enum lease_kind kind)
 {
+    struct posix *store = posix_of(base);
     struct lease_home *home = store->leases;
     struct flock whole = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     fcntl(home->fd[kind], F_OFD_SETLK, &whole);

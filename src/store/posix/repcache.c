@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repcache.c - the rep-cache in memory: rows on their way to the file, and what is known of the
  * file. */
-#include "fsfs/repcache_int.h"
+#include "store/posix/repcache_int.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -51,7 +51,7 @@ struct outage {
 
 struct repcache {
     char *path;
-    int format;
+    const struct store *store;
 
     pthread_mutex_t mutex; /* over all down to the blank line */
     pthread_cond_t wake, written;
@@ -231,14 +231,14 @@ static bool known_is_current(struct repcache *rc)
 
 /* ---- life ---- */
 
-void repcache_init(struct fsfs *fs)
+void repcache_init(struct posix *store)
 {
     struct repcache *rc = mem_zalloc(sizeof *rc);
     AUTO_BUF(path);
-    buf_printf(&path, "%s/rep-cache.db", store_path(fs->store));
+    buf_printf(&path, "%s/rep-cache.db", store->base.path);
     buf_char(&path, '\0');
     rc->path = mem_strdup(path.p);
-    rc->format = fs->format;
+    rc->store = &store->base;
     pthread_mutex_init(&rc->mutex, NULL);
     pthread_mutex_init(&rc->reader_mutex, NULL);
     pthread_condattr_t monotonic;
@@ -247,7 +247,7 @@ void repcache_init(struct fsfs *fs)
     pthread_cond_init(&rc->wake, &monotonic);
     pthread_cond_init(&rc->written, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    fs->repcache = rc;
+    store->repcache = rc;
 }
 
 /* Say once that the file can't be used, until it can be again; all goes on without it. MUTEX is
@@ -282,7 +282,7 @@ static struct err *write_once(struct repcache *rc, struct repcache_db **db, stru
     *foreign = false;
     if (!*db) {
         struct file_stamp before = stamp_take(rc);
-        TRY(repcache_db_open_or_make(db, &made, rc->path, rc->format));
+        TRY(repcache_db_open_or_make(db, &made, rc->path, rc->store->layout.rows_by_hash));
         /* Rows may be there that we do not know. */
         *foreign = !made && (!before.inode || !stamp_eq(&before, &known));
     }
@@ -397,10 +397,10 @@ static bool writer_ready(struct repcache *rc)
     return rc->has_writer;
 }
 
-void repcache_offer(struct fsfs *fs, const struct repcache_row *rows, size_t n)
+void posix_repcache_offer(struct store *store, const struct repcache_row *rows, size_t n)
 {
-    struct repcache *rc = fs->repcache;
-    if (!fs->config.rep_sharing || n == 0)
+    struct repcache *rc = posix_of(store)->repcache;
+    if (n == 0)
         return;
     pthread_mutex_lock(&rc->mutex);
     while (rc->waiting.n >= ROWS_WAITING_MAX && !rc->writer_out.is)
@@ -417,37 +417,37 @@ void repcache_offer(struct fsfs *fs, const struct repcache_row *rows, size_t n)
     pthread_mutex_unlock(&rc->mutex);
 }
 
-void repcache_hold(struct fsfs *fs, const struct repcache_row *rows, size_t n)
+void posix_repcache_hold(struct store *store, const struct repcache_row *rows, size_t n)
 {
-    struct repcache *rc = fs->repcache;
+    struct repcache *rc = posix_of(store)->repcache;
     pthread_mutex_lock(&rc->mutex);
     for (size_t i = 0; i < n; i++)
         batch_add(&rc->held, &rows[i]);
     pthread_mutex_unlock(&rc->mutex);
 }
 
-void repcache_release(struct fsfs *fs)
+void posix_repcache_release(struct store *store)
 {
-    struct repcache *rc = fs->repcache;
+    struct repcache *rc = posix_of(store)->repcache;
     pthread_mutex_lock(&rc->mutex);
     struct batch held = rc->held;
     rc->held = (struct batch){0};
     pthread_mutex_unlock(&rc->mutex);
-    repcache_offer(fs, held.rows, held.n);
+    posix_repcache_offer(store, held.rows, held.n);
     batch_clear(&held);
 }
 
-void repcache_forget(struct fsfs *fs)
+void posix_repcache_forget(struct store *store)
 {
-    struct repcache *rc = fs->repcache;
+    struct repcache *rc = posix_of(store)->repcache;
     pthread_mutex_lock(&rc->mutex);
     batch_clear(&rc->held);
     pthread_mutex_unlock(&rc->mutex);
 }
 
-struct err *repcache_flush(struct fsfs *fs)
+struct err *posix_repcache_flush(struct store *store)
 {
-    struct repcache *rc = fs->repcache;
+    struct repcache *rc = posix_of(store)->repcache;
     pthread_mutex_lock(&rc->mutex);
     rc->hurry = true;
     pthread_cond_signal(&rc->wake);
@@ -460,11 +460,9 @@ struct err *repcache_flush(struct fsfs *fs)
     return err;
 }
 
-void repcache_close(struct fsfs *fs)
+void repcache_close(struct posix *store)
 {
-    struct repcache *rc = fs->repcache;
-    if (!rc)
-        return;
+    struct repcache *rc = store->repcache;
     pthread_mutex_lock(&rc->mutex);
     rc->stop = true;
     pthread_cond_signal(&rc->wake);
@@ -481,7 +479,6 @@ void repcache_close(struct fsfs *fs)
     pthread_mutex_destroy(&rc->reader_mutex);
     free(rc->path);
     free(rc);
-    fs->repcache = NULL;
 }
 
 /* ---- finding ---- */
@@ -600,13 +597,11 @@ static struct err *find_in_file(struct repcache_row *out, bool *found, struct re
     return err;
 }
 
-struct err *repcache_find(struct repcache_row *out, bool *found, struct fsfs *fs,
-                          const uint8_t sha1[SHA1_SIZE])
+struct err *posix_repcache_find(struct repcache_row *out, bool *found, struct store *store,
+                                const uint8_t sha1[SHA1_SIZE])
 {
-    struct repcache *rc = fs->repcache;
+    struct repcache *rc = posix_of(store)->repcache;
     *found = false;
-    if (!fs->config.rep_sharing)
-        return NULL;
     enum answer answer = find_in_memory(out, rc, sha1);
     *found = answer == ANSWER_YES;
     if (answer != ANSWER_ASK)
@@ -623,18 +618,19 @@ struct err *repcache_find(struct repcache_row *out, bool *found, struct fsfs *fs
     return NULL;
 }
 
-bool repcache_exists(const struct fsfs *fs)
+bool posix_repcache_exists(struct store *store)
 {
-    return fs->format >= 4 && access(fs->repcache->path, F_OK) == 0;
+    return store->layout.packs && access(posix_of(store)->repcache->path, F_OK) == 0;
 }
 
-struct err *repcache_each(struct fsfs *fs,
-                          struct err *(*fn)(void *arg, const struct repcache_row *row), void *arg)
+struct err *posix_repcache_each(struct store *store,
+                                struct err *(*fn)(void *arg, const struct repcache_row *row),
+                                void *arg)
 {
-    struct err *err = repcache_flush(fs);
+    struct err *err = posix_repcache_flush(store);
     err_free(err); /* what is in the file is what is asked for */
     struct repcache_db *db;
-    TRY(repcache_db_open(&db, fs->repcache->path));
+    TRY(repcache_db_open(&db, posix_of(store)->repcache->path));
     if (!db)
         return NULL;
     err = repcache_db_each(db, fn, arg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths, whole files and folders of the FSFS directory layout; see posix_int.h. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include "base/num.h"
 #include <dirent.h>
@@ -19,9 +19,9 @@ enum {
 /* ---- paths ---- */
 
 /* store_open has seen to it that PATH_SIZE is enough for every struct name behind db/. */
-void path_of(char out[PATH_SIZE], const struct store *store, const char *name)
+void path_of(char out[PATH_SIZE], const struct posix *store, const char *name)
 {
-    snprintf(out, PATH_SIZE, "%s%s%s", store->db, *name ? "/" : "", name);
+    snprintf(out, PATH_SIZE, "%s%s%s", store->base.path, *name ? "/" : "", name);
 }
 
 void path_folder(char out[PATH_SIZE], const char *path)
@@ -42,17 +42,17 @@ struct name name_printf(const char *fmt, ...)
     return name;
 }
 
-static struct name name_numbered(const struct store *store, const char *top, revnum rev)
+static struct name name_numbered(const struct posix *store, const char *top, revnum rev)
 {
-    int64_t shard_size = store->layout.shard_size;
+    int64_t shard_size = store->base.layout.shard_size;
     if (shard_size == 0)
         return name_printf("%s/%lld", top, (long long)rev);
     return name_printf("%s/%lld/%lld", top, (long long)(rev / shard_size), (long long)rev);
 }
 
-static struct name name_shard(const struct store *store, const char *top, revnum rev)
+static struct name name_shard(const struct posix *store, const char *top, revnum rev)
 {
-    int64_t shard_size = store->layout.shard_size;
+    int64_t shard_size = store->base.layout.shard_size;
     if (shard_size == 0)
         return name_printf("%s", top);
     return name_printf("%s/%lld", top, (long long)(rev / shard_size));
@@ -63,22 +63,22 @@ struct name name_staged(const char *what, revnum rev)
     return name_printf("varve-%s-%lld.tmp", what, (long long)rev);
 }
 
-struct name name_rev(const struct store *store, revnum rev)
+struct name name_rev(const struct posix *store, revnum rev)
 {
     return name_numbered(store, "revs", rev);
 }
 
-struct name name_rev_folder(const struct store *store, revnum rev)
+struct name name_rev_folder(const struct posix *store, revnum rev)
 {
     return name_shard(store, "revs", rev);
 }
 
-struct name name_revprops(const struct store *store, revnum rev)
+struct name name_revprops(const struct posix *store, revnum rev)
 {
     return name_numbered(store, "revprops", rev);
 }
 
-struct name name_revprops_folder(const struct store *store, revnum rev)
+struct name name_revprops_folder(const struct posix *store, revnum rev)
 {
     return name_shard(store, "revprops", rev);
 }
@@ -95,7 +95,7 @@ static int open_at_once(struct disk *disk, const char *path)
     return fd;
 }
 
-int file_open(const struct store *store, const char *path)
+int file_open(const struct posix *store, const char *path)
 {
     int fd = open_at_once(store->disk, path);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
@@ -105,7 +105,7 @@ int file_open(const struct store *store, const char *path)
     return fd;
 }
 
-struct err *file_stat(struct stat *out, const struct store *store, int fd, const char *path)
+struct err *file_stat(struct stat *out, const struct posix *store, int fd, const char *path)
 {
     if (store->disk->fstat(store->disk, fd, out) != 0)
         return err_errno(errno, "Can't stat file '%s'", path);
@@ -140,7 +140,7 @@ static struct err *read_to_end(struct buf *out, struct disk *disk, int fd, size_
     }
 }
 
-static struct err *get_once(struct buf *out, bool *found, bool *stale, const struct store *store,
+static struct err *get_once(struct buf *out, bool *found, bool *stale, const struct posix *store,
                             const char *path)
 {
     int fd = file_open(store, path);
@@ -160,7 +160,7 @@ static struct err *get_once(struct buf *out, bool *found, bool *stale, const str
     return err;
 }
 
-bool file_get_small(char out[SMALL_FILE_SIZE], size_t *n, const struct store *store,
+bool file_get_small(char out[SMALL_FILE_SIZE], size_t *n, const struct posix *store,
                     const char *name)
 {
     char path[PATH_SIZE];
@@ -174,7 +174,7 @@ bool file_get_small(char out[SMALL_FILE_SIZE], size_t *n, const struct store *st
     return got > 0 && got < SMALL_FILE_SIZE;
 }
 
-struct err *file_get(struct buf *out, bool *found, const struct store *store, const char *name)
+struct err *file_get(struct buf *out, bool *found, const struct posix *store, const char *name)
 {
     char path[PATH_SIZE];
     path_of(path, store, name);
@@ -202,7 +202,7 @@ static bool temp_lock(int fd)
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
-struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store)
+struct err *temp_open(int *fd, char path[PATH_SIZE], struct posix *store)
 {
     static atomic_uint counter;
     for (int tries = 0; tries < TEMP_NAME_TRIES; tries++) {
@@ -217,10 +217,10 @@ struct err *temp_open(int *fd, char path[PATH_SIZE], struct store *store)
             store->disk->close(store->disk, *fd);
     }
     return err_make(E_IO_UNIQUE_NAMES_EXHAUSTED, "Can't find a free name for a file in '%s'",
-                    store->db);
+                    store->base.path);
 }
 
-struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t offset,
+struct err *write_all(struct posix *store, int fd, struct str bytes, uint64_t offset,
                       const char *path)
 {
     while (bytes.n > 0) {
@@ -235,20 +235,20 @@ struct err *write_all(struct store *store, int fd, struct str bytes, uint64_t of
     return NULL;
 }
 
-struct err *set_mode(struct store *store, int fd, mode_t mode, const char *path)
+struct err *set_mode(struct posix *store, int fd, mode_t mode, const char *path)
 {
     if (store->disk->fchmod(store->disk, fd, mode & 07777) != 0)
         return err_errno(errno, "Can't set permissions on '%s'", path);
     return NULL;
 }
 
-static void temp_drop(struct store *store, int fd, const char *temp)
+static void temp_drop(struct posix *store, int fd, const char *temp)
 {
     store->disk->close(store->disk, fd);
     store->disk->unlink(store->disk, temp);
 }
 
-struct err *file_put_prepare(int *fd, char temp[PATH_SIZE], struct store *store, const char *name,
+struct err *file_put_prepare(int *fd, char temp[PATH_SIZE], struct posix *store, const char *name,
                              struct str bytes, mode_t mode)
 {
     char path[PATH_SIZE];
@@ -265,7 +265,7 @@ struct err *file_put_prepare(int *fd, char temp[PATH_SIZE], struct store *store,
     return err;
 }
 
-struct err *file_put_rename(struct store *store, const char *temp, const char *name)
+struct err *file_put_rename(struct posix *store, const char *temp, const char *name)
 {
     char path[PATH_SIZE];
     path_of(path, store, name);
@@ -276,7 +276,7 @@ struct err *file_put_rename(struct store *store, const char *temp, const char *n
     return err_errno(code, "Can't move '%s' to '%s'", temp, path);
 }
 
-struct err *file_put(struct store *store, const char *name, struct str bytes, struct file_put how)
+struct err *file_put(struct posix *store, const char *name, struct str bytes, struct file_put how)
 {
     char temp[PATH_SIZE], path[PATH_SIZE], folder[PATH_SIZE];
     int fd;
@@ -299,19 +299,19 @@ struct err *file_put(struct store *store, const char *name, struct str bytes, st
 
 /* ---- folders ---- */
 
-static mode_t mode_like(const struct store *store, const char *like)
+static mode_t mode_like(const struct posix *store, const char *like)
 {
     char path[PATH_SIZE];
     struct stat st;
     path_of(path, store, like);
-    if (stat(path, &st) != 0 && stat(store->db, &st) != 0)
+    if (stat(path, &st) != 0 && stat(store->base.path, &st) != 0)
         return 0755;
     return st.st_mode & 07777;
 }
 
 /* mkdir gives what the umask leaves; the folder it copies may have been opened wider (a group's
  * set-gid folder). */
-static struct err *folder_set_mode(struct store *store, const char *path, mode_t mode)
+static struct err *folder_set_mode(struct posix *store, const char *path, mode_t mode)
 {
     struct stat st;
     if (stat(path, &st) == 0 && (st.st_mode & 07777) == mode)
@@ -324,7 +324,7 @@ static struct err *folder_set_mode(struct store *store, const char *path, mode_t
     return err;
 }
 
-struct err *folder_make(bool *made, struct store *store, const char *name, const char *like)
+struct err *folder_make(bool *made, struct posix *store, const char *name, const char *like)
 {
     char path[PATH_SIZE];
     path_of(path, store, name);
@@ -336,7 +336,7 @@ struct err *folder_make(bool *made, struct store *store, const char *name, const
     return folder_set_mode(store, path, mode);
 }
 
-struct err *folder_remove(struct store *store, const char *name, const char *keep)
+struct err *folder_remove(struct posix *store, const char *name, const char *keep)
 {
     char path[PATH_SIZE], file[PATH_SIZE];
     path_of(path, store, name);
@@ -357,7 +357,7 @@ struct err *folder_remove(struct store *store, const char *name, const char *kee
     return NULL;
 }
 
-struct err *folder_sync(struct store *store, const char *name)
+struct err *folder_sync(struct posix *store, const char *name)
 {
     char path[PATH_SIZE];
     path_of(path, store, name);
@@ -371,7 +371,7 @@ static int compare_str(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-struct err *folder_list(struct str **names, size_t *count, const struct store *store,
+struct err *folder_list(struct str **names, size_t *count, const struct posix *store,
                         const char *name, bool (*keep_if)(struct str entry), struct arena *arena)
 {
     char path[PATH_SIZE];

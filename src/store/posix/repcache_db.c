@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/num.h"
-#include "fsfs/repcache_int.h"
+#include "store/posix/repcache_int.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -136,24 +136,24 @@ struct err *repcache_db_open(struct repcache_db **out, const char *path)
     return NULL;
 }
 
-static struct err *make_table(struct repcache_db *db, int format)
+static struct err *make_table(struct repcache_db *db, bool by_hash)
 {
-    return run(db, format >= 8 ? "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
-                                 "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
-                                 "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL) "
-                                 "WITHOUT ROWID; PRAGMA user_version = 2"
-                               : "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
-                                 "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
-                                 "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL); "
-                                 "PRAGMA user_version = 1");
+    return run(db, by_hash ? "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
+                             "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
+                             "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL) "
+                             "WITHOUT ROWID; PRAGMA user_version = 2"
+                           : "CREATE TABLE rep_cache (hash TEXT NOT NULL PRIMARY KEY, "
+                             "revision INTEGER NOT NULL, offset INTEGER NOT NULL, "
+                             "size INTEGER NOT NULL, expanded_size INTEGER NOT NULL); "
+                             "PRAGMA user_version = 1");
 }
 
 /* The bytes of a file with an empty table; freed with sqlite3_free. */
-static struct err *make_image(unsigned char **image, sqlite3_int64 *size, int format)
+static struct err *make_image(unsigned char **image, sqlite3_int64 *size, bool by_hash)
 {
     struct repcache_db *db;
     TRY(open_connection(&db, ":memory:", 0));
-    struct err *err = make_table(db, format);
+    struct err *err = make_table(db, by_hash);
     if (!err) {
         *image = sqlite3_serialize(db->db, "main", size, 0);
         if (!*image)
@@ -167,7 +167,7 @@ static struct err *make_image(unsigned char **image, sqlite3_int64 *size, int fo
  * Stock tools look whether there is a table, and make it in a second step, which fails if another
  * has made it in between: it must be there as soon as the file is. Who may write to the repository
  * may write to the file: its mode is that of `current` beside it. */
-static bool make_file(const char *path, int format)
+static bool make_file(const char *path, bool by_hash)
 {
     AUTO_BUF(folder);
     AUTO_BUF(current);
@@ -182,7 +182,7 @@ static bool make_file(const char *path, int format)
     struct stat st;
     unsigned char *image = NULL;
     sqlite3_int64 size = 0;
-    struct err *err = make_image(&image, &size, format);
+    struct err *err = make_image(&image, &size, by_hash);
     if (!err)
         err = file_write_all(unnamed.p, (struct str){(char *)image, (size_t)size}, 0666);
     bool made = !err && stat(current.p, &st) == 0 && fchmod(fd, st.st_mode & 0777) == 0 &&
@@ -195,7 +195,7 @@ static bool make_file(const char *path, int format)
 
 /* Whoever has created a file without a table is about to make the table: wait a moment for that.
  * Then make it, looking again under the write lock. */
-static struct err *make_table_in_place(struct repcache_db *db, bool *made, int format)
+static struct err *make_table_in_place(struct repcache_db *db, bool *made, bool by_hash)
 {
     int64_t version = 0;
     for (int waited = 0; waited < GRACE_MS && version == 0; waited += 20) {
@@ -207,7 +207,7 @@ static struct err *make_table_in_place(struct repcache_db *db, bool *made, int f
     TRY(run(db, "BEGIN IMMEDIATE"));
     struct err *err = schema_version(&version, db);
     if (!err && version == 0) {
-        err = make_table(db, format);
+        err = make_table(db, by_hash);
         *made = true;
     }
     if (!err)
@@ -216,15 +216,15 @@ static struct err *make_table_in_place(struct repcache_db *db, bool *made, int f
 }
 
 struct err *repcache_db_open_or_make(struct repcache_db **out, bool *made, const char *path,
-                                     int format)
+                                     bool by_hash)
 {
     struct repcache_db *db;
     int64_t version;
-    *made = !file_exists(path) && make_file(path, format);
+    *made = !file_exists(path) && make_file(path, by_hash);
     TRY(open_connection(&db, path, SQLITE_OPEN_CREATE));
     struct err *err = schema_version(&version, db);
     if (!err && version == 0)
-        err = make_table_in_place(db, made, format);
+        err = make_table_in_place(db, made, by_hash);
     if (!err)
         err = query_number(&db->data_version, db, "PRAGMA data_version");
     if (err) {

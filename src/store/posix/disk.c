@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The system's own files; see disk.h. */
-#include "store/disk.h"
+#include "store/posix/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>

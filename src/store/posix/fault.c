@@ -9,7 +9,7 @@
  *
  * Syncs are only noted, never done: tests that cut a commit in a hundred places do not wait for a
  * real disk. */
-#include "store/disk.h"
+#include "store/posix/disk.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -5,7 +5,7 @@
  * oldest. A look-up is a hash and a few pointers under a mutex, without a system call. A body that
  * leaves the cache is closed when the last arena has let go of it. Only what cannot change is kept:
  * revisions up to the head that we have read, packs, and revisions that this process staged. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +31,7 @@ enum {
 
 struct entry {
     struct body body; /* first */
+    int fd;
     uint64_t key;
     struct entry *next;          /* in the bucket */
     struct entry *newer, *older; /* by last use */
@@ -38,6 +39,16 @@ struct entry {
     size_t regions;
     _Atomic uint32_t waited_us[]; /* for reads that begin in each region */
 };
+
+static int fd_of(const struct body *body)
+{
+    return ((const struct entry *)body)->fd;
+}
+
+static const struct posix *store_of(const struct body *body)
+{
+    return posix_of(body->store);
+}
 
 struct body_cache {
     pthread_mutex_t mutex;
@@ -159,17 +170,18 @@ void body_cache_free(struct body_cache *cache)
     free(cache);
 }
 
-void bodies_forget_all(const struct store *store)
+void bodies_forget_all(const struct posix *store)
 {
     cache_drop(store->bodies, 0, false);
 }
 
-void store_forget(struct store *store)
+void posix_forget(struct store *base)
 {
+    struct posix *store = posix_of(base);
     bodies_forget_all(store);
 }
 
-void bodies_forget(struct store *store, revnum from)
+void bodies_forget(struct posix *store, revnum from)
 {
     uint64_t key = key_of(from, false);
     pthread_mutex_lock(&store->bodies->mutex);
@@ -184,13 +196,13 @@ void bodies_forget(struct store *store, revnum from)
 static void body_destroy(struct shared *self)
 {
     struct entry *entry = (struct entry *)self;
-    close(entry->body.fd);
+    close(entry->fd);
     free(entry);
 }
 
 /* A revision that is staged lies under a temporary name until the moment in which it is published:
  * who finds neither name looks for the first again. */
-static int open_file(struct store *store, revnum first_rev, bool packed, const char *path)
+static int open_file(struct posix *store, revnum first_rev, bool packed, const char *path)
 {
     char temp[PATH_SIZE];
     int fd = file_open(store, path);
@@ -202,11 +214,11 @@ static int open_file(struct store *store, revnum first_rev, bool packed, const c
     return fd < 0 && errno == ENOENT ? file_open(store, path) : fd;
 }
 
-static struct name name_body(const struct store *store, revnum first_rev, bool packed)
+static struct name name_body(const struct posix *store, revnum first_rev, bool packed)
 {
     if (packed)
         return name_printf("revs/%lld.pack/pack",
-                           (long long)(first_rev / store->layout.shard_size));
+                           (long long)(first_rev / store->base.layout.shard_size));
     return name_rev(store, first_rev);
 }
 
@@ -227,7 +239,7 @@ static uint64_t identity_of(uint64_t key, const struct stat *st)
 }
 
 /* *OUT is NULL where there is no such file. */
-static struct err *body_open(struct entry **out, struct store *store, revnum first_rev, bool packed)
+static struct err *body_open(struct entry **out, struct posix *store, revnum first_rev, bool packed)
 {
     char path[PATH_SIZE];
     struct stat st;
@@ -248,40 +260,40 @@ static struct err *body_open(struct entry **out, struct store *store, revnum fir
     entry->regions = regions;
     shared_init(&entry->body.shared, sizeof(*entry), body_destroy);
     entry->key = key_of(first_rev, packed);
-    entry->body.store = store;
+    entry->body.store = &store->base;
     entry->body.first_rev = first_rev;
     entry->body.packed = packed;
     entry->body.size = size;
     entry->body.identity = identity_of(entry->key, &st);
-    entry->body.fd = fd;
+    entry->fd = fd;
     *out = entry;
     return NULL;
 }
 
 /* Can the file of REV not change any more? A head that we have not read yet is read now. */
-static bool is_final(struct store *store, revnum rev)
+static bool is_final(struct posix *store, revnum rev)
 {
     struct head head;
     if (rev <= atomic_load_explicit(&store->known_head, memory_order_acquire) ||
         rev <= atomic_load_explicit(&store->staged_last, memory_order_acquire))
         return true;
-    struct err *err = store_head(&head, store);
+    struct err *err = store_head(&head, &store->base);
     bool final = !err && rev <= head.youngest;
     err_free(err);
     return final;
 }
 
 /* Where REV is as far as we know: the key's two parts. */
-static bool place_of(revnum *first_rev, const struct store *store, revnum rev)
+static bool place_of(revnum *first_rev, const struct posix *store, revnum rev)
 {
     bool packed = rev < atomic_load_explicit(&store->known_unpacked, memory_order_acquire);
-    *first_rev = packed ? rev - rev % store->layout.shard_size : rev;
+    *first_rev = packed ? rev - rev % store->base.layout.shard_size : rev;
     return packed;
 }
 
-static struct err *no_such_revision(const struct store *store, revnum rev)
+static struct err *no_such_revision(const struct posix *store, revnum rev)
 {
-    if (rev < 0 || store->layout.shard_size == 0)
+    if (rev < 0 || store->base.layout.shard_size == 0)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld", (long long)rev);
     return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld: neither '%s' nor '%s' is there",
                     (long long)rev, name_body(store, rev, false).s, name_body(store, rev, true).s);
@@ -290,13 +302,10 @@ static struct err *no_such_revision(const struct store *store, revnum rev)
 /* A pack makes its file, then moves min-unpacked-rev, then removes the loose files: who finds a
  * file missing finds the right place in min-unpacked-rev. Twice, since the answer may be old again
  * when we come there. */
-struct err *store_body(struct body **out, struct store *store, revnum rev, struct arena *arena)
+struct err *posix_body(struct body **out, struct store *base, revnum rev, struct arena *arena)
 {
+    struct posix *store = posix_of(base);
     enum { TRIES = 3 };
-    if ((*out = lent_find(store, rev))) {
-        arena_keep(arena, &(*out)->shared);
-        return NULL;
-    }
     for (int tries = 0; rev >= 0 && tries < TRIES; tries++) {
         revnum first_rev, unpacked;
         struct entry *entry;
@@ -314,7 +323,7 @@ struct err *store_body(struct body **out, struct store *store, revnum rev, struc
             *out = &entry->body;
             return NULL;
         }
-        TRY(store_min_unpacked(&unpacked, store));
+        TRY(store_min_unpacked(&unpacked, base));
         revnum again_first;
         if (place_of(&again_first, store, rev) == packed && tries > 0)
             break;
@@ -322,19 +331,15 @@ struct err *store_body(struct body **out, struct store *store, revnum rev, struc
     return no_such_revision(store, rev);
 }
 
-struct str body_name(const struct body *body, struct arena *arena)
-{
-    return arena_str(arena, str_of(name_body(body->store, body->first_rev, body->packed).s));
-}
-
 /* ---- read ---- */
 
 static struct err *read_failed(const struct body *body, int code)
 {
-    struct name name = name_body(body->store, body->first_rev, body->packed);
+    struct name name = name_body(store_of(body), body->first_rev, body->packed);
     if (code == 0)
-        return err_make(E_FS_CORRUPT, "File '%s/%s' ends too early", body->store->db, name.s);
-    return err_errno(code, "Can't read file '%s/%s'", body->store->db, name.s);
+        return err_make(E_FS_CORRUPT, "File '%s/%s' ends too early", store_path(body->store),
+                        name.s);
+    return err_errno(code, "Can't read file '%s/%s'", store_path(body->store), name.s);
 }
 
 static bool is_inside(const struct body *body, const struct span *span)
@@ -346,9 +351,9 @@ static struct err *check_span(const struct body *body, const struct span *span)
 {
     if (is_inside(body, span))
         return NULL;
-    struct name name = name_body(body->store, body->first_rev, body->packed);
+    struct name name = name_body(store_of(body), body->first_rev, body->packed);
     return err_make(E_FS_CORRUPT, "%zu bytes at offset %llu are not in file '%s/%s' of %llu bytes",
-                    span->n, (unsigned long long)span->offset, body->store->db, name.s,
+                    span->n, (unsigned long long)span->offset, store_path(body->store), name.s,
                     (unsigned long long)body->size);
 }
 
@@ -356,9 +361,9 @@ static struct err *check_span(const struct body *body, const struct span *span)
 static struct err *read_vectors(const struct body *body, struct iovec *vectors, int count,
                                 uint64_t offset)
 {
-    struct disk *disk = body->store->disk;
+    struct disk *disk = store_of(body)->disk;
     while (count > 0) {
-        ssize_t got = disk->preadv(disk, body->fd, vectors, count, (off_t)offset, 0);
+        ssize_t got = disk->preadv(disk, fd_of(body), vectors, count, (off_t)offset, 0);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0 && vectors->iov_len > 0)
@@ -382,7 +387,7 @@ static void ask(const struct body *body, uint64_t offset, uint64_t end)
 {
     for (uint64_t n; offset < end; offset += n) {
         n = end - offset < ASK_MAX ? end - offset : ASK_MAX;
-        posix_fadvise(body->fd, (off_t)offset, (off_t)n, POSIX_FADV_WILLNEED);
+        posix_fadvise(fd_of(body), (off_t)offset, (off_t)n, POSIX_FADV_WILLNEED);
     }
 }
 
@@ -423,8 +428,8 @@ static bool is_in_sequence(const struct entry *entry, uint64_t offset)
 static bool read_at_once(const struct body *body, const struct iovec *vectors, int count,
                          uint64_t offset, uint64_t end)
 {
-    struct disk *disk = body->store->disk;
-    const ssize_t got = disk->preadv(disk, body->fd, vectors, count, (off_t)offset, RWF_NOWAIT);
+    struct disk *disk = store_of(body)->disk;
+    const ssize_t got = disk->preadv(disk, fd_of(body), vectors, count, (off_t)offset, RWF_NOWAIT);
     return got >= 0 && (uint64_t)got == end - offset;
 }
 
@@ -441,10 +446,8 @@ static struct err *read_timed(struct entry *entry, struct iovec *vectors, int co
     return NULL;
 }
 
-struct err *body_read(struct body *body, const struct span *spans, size_t count)
+struct err *posix_body_read(struct body *body, const struct span *spans, size_t count)
 {
-    if (body->draft)
-        return lent_read(body, spans, count);
     for (size_t i = 0; i < count;) {
         struct iovec vectors[READ_VECTORS];
         uint64_t start = spans[i].offset, end = start;
@@ -491,10 +494,8 @@ static void prefetch_some(const struct body *body, const struct span *spans, siz
         ask(body, start, end);
 }
 
-void body_prefetch(struct body *body, const struct span *spans, size_t count)
+void posix_body_prefetch(struct body *body, const struct span *spans, size_t count)
 {
-    if (body->draft)
-        return;
     while (count > 0) {
         size_t n = count < PREFETCH_SPANS ? count : PREFETCH_SPANS;
         prefetch_some(body, spans, n);
@@ -503,12 +504,13 @@ void body_prefetch(struct body *body, const struct span *spans, size_t count)
     }
 }
 
-struct err *body_manifest(struct buf *out, struct body *body)
+struct err *posix_body_manifest(struct buf *out, struct body *body)
 {
     bool found = false;
     struct name name = name_printf("revs/%lld.pack/manifest",
                                    (long long)(body->first_rev / body->store->layout.shard_size));
     if (body->packed)
-        TRY(file_get(out, &found, body->store, name.s));
-    return found ? NULL : err_errno(ENOENT, "Can't open file '%s/%s'", body->store->db, name.s);
+        TRY(file_get(out, &found, store_of(body), name.s));
+    return found ? NULL
+                 : err_errno(ENOENT, "Can't open file '%s/%s'", store_path(body->store), name.s);
 }

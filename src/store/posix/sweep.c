@@ -8,7 +8,7 @@
  *
  * Temporary files, all in db/: "varve-<what>-<revision>.tmp" were written under the lease that we
  * have now; "varve-<process>-<number>.tmp" are locked by who made them while he lives. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include "base/num.h"
 #include <errno.h>
@@ -17,14 +17,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static struct err *remove_file(struct store *store, const char *path)
+static struct err *remove_file(struct posix *store, const char *path)
 {
     if (store->disk->unlink(store->disk, path) == 0 || errno == ENOENT)
         return NULL;
     return err_errno(errno, "Can't remove '%s', which a writer that was killed left", path);
 }
 
-static bool exists(const struct store *store, struct name name)
+static bool exists(const struct posix *store, struct name name)
 {
     char path[PATH_SIZE];
     path_of(path, store, name.s);
@@ -47,7 +47,7 @@ static int compare_descending(const void *a, const void *b)
 
 /* Files of FOLDER above HEAD, the highest first: a crash must not leave a gap, behind which nobody
  * would look. */
-static struct err *sweep_folder(struct store *store, struct name folder, revnum head)
+static struct err *sweep_folder(struct posix *store, struct name folder, revnum head)
 {
     AUTO_ARENA(arena);
     struct str *entries;
@@ -69,9 +69,9 @@ static struct err *sweep_folder(struct store *store, struct name folder, revnum 
 }
 
 /* The folder that holds the revision behind HEAD, and those of shards behind that one. */
-static struct err *sweep_revisions(struct store *store, revnum head)
+static struct err *sweep_revisions(struct posix *store, revnum head)
 {
-    const int64_t shard_size = store->layout.shard_size;
+    const int64_t shard_size = store->base.layout.shard_size;
     revnum rev = head + 1;
     if (shard_size == 0) {
         TRY(sweep_folder(store, name_rev_folder(store, rev), head));
@@ -102,7 +102,7 @@ static bool is_staged(struct str entry)
 
 /* Where nobody holds its lock its owner is dead, or has not come to lock it: then he sees that it
  * is gone. */
-static struct err *sweep_unlocked(struct store *store, const char *path)
+static struct err *sweep_unlocked(struct posix *store, const char *path)
 {
     struct err *err = NULL;
     int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -114,7 +114,7 @@ static struct err *sweep_unlocked(struct store *store, const char *path)
     return err;
 }
 
-static struct err *sweep_temporaries(struct store *store)
+static struct err *sweep_temporaries(struct posix *store)
 {
     AUTO_ARENA(arena);
     struct str *entries;
@@ -128,10 +128,10 @@ static struct err *sweep_temporaries(struct store *store)
     return NULL;
 }
 
-struct err *sweep(struct store *store)
+struct err *sweep(struct posix *store)
 {
     struct head head;
-    struct err *err = store_head(&head, store);
+    struct err *err = store_head(&head, &store->base);
     if (err) { /* a new store, or one whose damage is for others to tell */
         err_free(err);
         return NULL;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pack in the place of a shard's files; see store.h. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include <errno.h>
 
 /* Is shard SHARD packed already, according to min-unpacked-rev? */
-static struct err *is_packed(bool *out, struct store *store, int64_t shard)
+static struct err *is_packed(bool *out, struct posix *store, int64_t shard)
 {
     revnum unpacked;
-    TRY(store_min_unpacked(&unpacked, store));
-    *out = shard < unpacked / store->layout.shard_size;
+    TRY(store_min_unpacked(&unpacked, &store->base));
+    *out = shard < unpacked / store->base.layout.shard_size;
     return NULL;
 }
 
-static struct err *put_files(struct piece pieces[2], size_t *count, struct store *store,
-                             const char *folder, struct draft *pack, struct str manifest,
+static struct err *put_files(struct piece pieces[2], size_t *count, struct posix *store,
+                             const char *folder, struct posix_draft *pack, struct str manifest,
                              mode_t mode)
 {
     struct sync_job jobs[2];
@@ -34,9 +34,10 @@ static struct err *put_files(struct piece pieces[2], size_t *count, struct store
     return sync_run(jobs, 2);
 }
 
-struct err *store_put_pack(struct store *store, int64_t shard, struct draft *pack,
+struct err *posix_put_pack(struct store *base, int64_t shard, struct draft *pack,
                            struct str manifest)
 {
+    struct posix *store = posix_of(base);
     struct name folder = name_printf("revs/%lld.pack", (long long)shard);
     struct piece pieces[2] = {{.fd = -1}, {.fd = -1}};
     size_t count = 0;
@@ -44,25 +45,27 @@ struct err *store_put_pack(struct store *store, int64_t shard, struct draft *pac
     TRY(is_packed(&packed, store, shard));
     if (packed)
         return err_make(E_FS_GENERAL, "Shard %lld of '%s' is packed already", (long long)shard,
-                        store->db);
+                        store->base.path);
     TRY(folder_remove(store, folder.s,
                       NULL)); /* of a pack that was interrupted; no reader looks there */
     TRY(folder_make(&made, store, folder.s, name_printf("revs/%lld", (long long)shard).s));
-    mode_t mode = mode_for_rev(store, (revnum)shard * store->layout.shard_size + 1) & ~(mode_t)0222;
-    struct err *err = put_files(pieces, &count, store, folder.s, pack, manifest, mode);
+    mode_t mode =
+        mode_for_rev(store, (revnum)shard * store->base.layout.shard_size + 1) & ~(mode_t)0222;
+    struct err *err = put_files(pieces, &count, store, folder.s, draft_of(pack), manifest, mode);
     pieces_end(pieces, count, store, !err);
     if (err)
         err = err_join(err, folder_remove(store, folder.s, NULL));
     return err;
 }
 
-struct err *store_drop_shard(struct store *store, int64_t shard, bool revprops_too)
+struct err *posix_drop_shard(struct store *base, int64_t shard, bool revprops_too)
 {
+    struct posix *store = posix_of(base);
     bool packed;
     TRY(is_packed(&packed, store, shard));
     if (!packed)
         return err_make(E_FS_GENERAL, "Shard %lld of '%s' is not packed", (long long)shard,
-                        store->db);
+                        store->base.path);
     TRY(folder_remove(store, name_printf("revs/%lld", (long long)shard).s, NULL));
     if (!revprops_too)
         return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files written, synced and named as one set; see posix_int.h. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include "base/thread.h"
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 /* ---- unnamed files ---- */
 
-struct err *unnamed_open(int *fd, char **temp, struct store *store, const char *folder)
+struct err *unnamed_open(int *fd, char **temp, struct posix *store, const char *folder)
 {
     char path[PATH_SIZE];
     *temp = NULL;
@@ -27,7 +27,7 @@ struct err *unnamed_open(int *fd, char **temp, struct store *store, const char *
     return NULL;
 }
 
-static struct err *unnamed_link(struct store *store, int fd, const char *temp, const char *path)
+static struct err *unnamed_link(struct posix *store, int fd, const char *temp, const char *path)
 {
     struct disk *disk = store->disk;
     if (temp) {
@@ -46,7 +46,7 @@ static struct err *unnamed_link(struct store *store, int fd, const char *temp, c
 
 /* ---- pieces ---- */
 
-static struct err *fill(struct piece *piece, struct store *store, struct str bytes, mode_t mode)
+static struct err *fill(struct piece *piece, struct posix *store, struct str bytes, mode_t mode)
 {
     char path[PATH_SIZE];
     path_of(path, store, piece->name.s);
@@ -54,7 +54,7 @@ static struct err *fill(struct piece *piece, struct store *store, struct str byt
     return set_mode(store, piece->fd, mode, path);
 }
 
-struct err *piece_of_bytes(struct piece *out, struct store *store, struct name name,
+struct err *piece_of_bytes(struct piece *out, struct posix *store, struct name name,
                            struct str bytes, mode_t mode)
 {
     char path[PATH_SIZE], folder[PATH_SIZE];
@@ -65,7 +65,7 @@ struct err *piece_of_bytes(struct piece *out, struct store *store, struct name n
     return fill(out, store, bytes, mode);
 }
 
-struct err *piece_of_bytes_at(struct piece *out, struct store *store, struct name name,
+struct err *piece_of_bytes_at(struct piece *out, struct posix *store, struct name name,
                               struct name temp, struct str bytes, mode_t mode)
 {
     enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
@@ -84,8 +84,8 @@ struct err *piece_of_bytes_at(struct piece *out, struct store *store, struct nam
     return fill(out, store, bytes, mode);
 }
 
-struct err *piece_of_draft(struct piece *out, struct store *store, struct name name,
-                           struct draft *draft, mode_t mode)
+struct err *piece_of_draft(struct piece *out, struct posix *store, struct name name,
+                           struct posix_draft *draft, mode_t mode)
 {
     if (draft->fd < 0)
         return piece_of_bytes(out, store, name, buf_view(&draft->tail), mode);
@@ -95,7 +95,7 @@ struct err *piece_of_draft(struct piece *out, struct store *store, struct name n
     return set_mode(store, draft->fd, mode, name.s);
 }
 
-struct err *piece_park(struct piece *piece, struct store *store, struct name temp)
+struct err *piece_park(struct piece *piece, struct posix *store, struct name temp)
 {
     char path[PATH_SIZE];
     path_of(path, store, temp.s);
@@ -115,7 +115,7 @@ struct err *piece_own(struct piece *piece)
     return NULL;
 }
 
-void piece_close(struct piece *piece, struct store *store)
+void piece_close(struct piece *piece, struct posix *store)
 {
     if (piece->fd >= 0 && !piece->draft)
         store->disk->close(store->disk, piece->fd);
@@ -123,7 +123,7 @@ void piece_close(struct piece *piece, struct store *store)
     piece->draft = NULL;
 }
 
-struct err *piece_name(struct piece *piece, struct store *store)
+struct err *piece_name(struct piece *piece, struct posix *store)
 {
     char path[PATH_SIZE];
     if (piece->named)
@@ -134,7 +134,7 @@ struct err *piece_name(struct piece *piece, struct store *store)
     return NULL;
 }
 
-void pieces_end(struct piece *pieces, size_t count, struct store *store, bool stay)
+void pieces_end(struct piece *pieces, size_t count, struct posix *store, bool stay)
 {
     while (count > 0) {
         struct piece *piece = &pieces[--count];
@@ -182,22 +182,22 @@ struct err *sync_run(struct sync_job *jobs, size_t count)
     return err;
 }
 
-struct err *sync_filesystem_open(int *fd, struct store *store)
+struct err *sync_filesystem_open(int *fd, struct posix *store)
 {
-    *fd = open(store->db, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return *fd >= 0 ? NULL : err_errno(errno, "Can't open folder '%s'", store->db);
+    *fd = open(store->base.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd >= 0 ? NULL : err_errno(errno, "Can't open folder '%s'", store->base.path);
 }
 
-struct err *sync_filesystem(struct store *store, int fd)
+struct err *sync_filesystem(struct posix *store, int fd)
 {
     if (store_flushes(store) && store->disk->syncfs(store->disk, fd) != 0)
-        return err_errno(errno, "Can't flush the filesystem of '%s' to disk", store->db);
+        return err_errno(errno, "Can't flush the filesystem of '%s' to disk", store->base.path);
     return NULL;
 }
 
-mode_t mode_for_rev(const struct store *store, revnum rev)
+mode_t mode_for_rev(const struct posix *store, revnum rev)
 {
-    int64_t shard_size = store->layout.shard_size;
+    int64_t shard_size = store->base.layout.shard_size;
     char path[PATH_SIZE];
     struct stat st;
     for (int i = 0; i < 2; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records: the small files of the FSFS directory layout; see store.h. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include "base/num.h"
 #include <ctype.h>
@@ -67,14 +67,14 @@ static bool has_valid_name(struct record_key key)
     }
 }
 
-static struct name name_protorev(const struct store *store, struct str txn, const char *suffix)
+static struct name name_protorev(const struct posix *store, struct str txn, const char *suffix)
 {
-    if (store->layout.txn_current)
+    if (store->base.layout.txn_current)
         return name_printf("txn-protorevs/%.*s.rev%s", STR(txn), suffix);
     return name_printf("transactions/%.*s.txn/rev%s", STR(txn), suffix);
 }
 
-static struct name name_record(const struct store *store, struct record_key key)
+static struct name name_record(const struct posix *store, struct record_key key)
 {
     struct str txn = key.name, file = key.name;
     switch (key.kind) {
@@ -108,11 +108,11 @@ static struct name name_record(const struct store *store, struct record_key key)
 }
 
 /* The file of KEY; a name that came from the disk or the wire may not lead elsewhere. */
-static struct err *find(struct name *out, const struct store *store, struct record_key key)
+static struct err *find(struct name *out, const struct posix *store, struct record_key key)
 {
     if (!has_valid_name(key))
         return err_make(E_BAD_FILENAME, "'%.*s' can't be the name of a file in '%s'", STR(key.name),
-                        store->db);
+                        store->base.path);
     *out = name_record(store, key);
     return NULL;
 }
@@ -125,8 +125,10 @@ static bool is_durable(enum record_kind kind)
 
 /* ---- get ---- */
 
-struct err *record_get(struct buf *out, bool *found, struct store *store, struct record_key key)
+struct err *posix_record_get(struct buf *out, bool *found, struct store *base,
+                             struct record_key key)
 {
+    struct posix *store = posix_of(base);
     struct name name;
     TRY(find(&name, store, key));
     return file_get(out, found, store, name.s);
@@ -143,25 +145,6 @@ static void prefetch_file(int fd)
 {
     posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
     close(fd);
-}
-
-void record_prefetch(struct store *store, struct record_key key)
-{
-    char path[PATH_SIZE];
-    if (!has_valid_name(key))
-        return;
-    path_of(path, store, name_record(store, key).s);
-    const int fd = open_file(AT_FDCWD, path);
-    if (fd >= 0)
-        prefetch_file(fd);
-}
-
-void record_find_ahead(struct store *store, struct record_key key)
-{
-    char path[PATH_SIZE];
-    struct stat st;
-    path_of(path, store, name_record(store, key).s);
-    (void)!stat(path, &st); /* where it is not there its reader will tell */
 }
 
 enum { FILES_OPEN = 64 }; /* of a folder, sorted at a time */
@@ -200,11 +183,8 @@ static void prefetch_files(struct file_on_disk *files, size_t n)
         prefetch_file(files[i].fd);
 }
 
-void record_prefetch_folder(struct store *store, struct record_key key)
+static void prefetch_folder(const char *path)
 {
-    char path[PATH_SIZE];
-    path_of(path, store, name_record(store, key).s);
-    *strrchr(path, '/') = '\0';
     DIR *folder = opendir(path);
     if (!folder)
         return;
@@ -224,11 +204,35 @@ void record_prefetch_folder(struct store *store, struct record_key key)
     closedir(folder);
 }
 
+/* What is not there its reader will tell. */
+void posix_record_prefetch(struct store *base, struct record_key key, enum record_ahead what)
+{
+    char path[PATH_SIZE];
+    struct name name;
+    struct stat st;
+    struct err *err = find(&name, posix_of(base), key);
+    if (err) {
+        err_free(err);
+        return;
+    }
+    path_of(path, posix_of(base), name.s);
+    if (what == AHEAD_FIND) {
+        (void)!stat(path, &st);
+    } else if (what == AHEAD_PLACE) {
+        *strrchr(path, '/') = '\0';
+        prefetch_folder(path);
+    } else {
+        const int fd = open_file(AT_FDCWD, path);
+        if (fd >= 0)
+            prefetch_file(fd);
+    }
+}
+
 /* ---- put ---- */
 
 /* The mode of revision 0's file, which is that of all committed data; 0444 in a store that has none
  * yet. */
-static mode_t mode_of_data(const struct store *store)
+static mode_t mode_of_data(const struct posix *store)
 {
     char path[PATH_SIZE];
     struct stat st;
@@ -241,7 +245,7 @@ static mode_t mode_of_data(const struct store *store)
     return 0444;
 }
 
-static mode_t mode_of_new(const struct store *store, enum record_kind kind)
+static mode_t mode_of_new(const struct posix *store, enum record_kind kind)
 {
     switch (kind) {
     case RECORD_FORMAT:
@@ -255,7 +259,7 @@ static mode_t mode_of_new(const struct store *store, enum record_kind kind)
 }
 
 /* Make the folder NAME below folder PARENT, in the likeness of LIKE. */
-static struct err *make_below(struct store *store, const char *parent, struct name name,
+static struct err *make_below(struct posix *store, const char *parent, struct name name,
                               const char *like, bool durable)
 {
     bool made;
@@ -264,7 +268,7 @@ static struct err *make_below(struct store *store, const char *parent, struct na
 }
 
 /* Make the folders that hold KEY. */
-static struct err *make_folders(struct store *store, struct record_key key)
+static struct err *make_folders(struct posix *store, struct record_key key)
 {
     struct str txn, file;
     switch (key.kind) {
@@ -284,7 +288,7 @@ static struct err *make_folders(struct store *store, struct record_key key)
         return make_below(store, "transactions", name_printf("transactions/%.*s.txn", STR(txn)),
                           "transactions", false);
     case RECORD_TXN_PROTOREV:
-        if (store->layout.txn_current)
+        if (store->base.layout.txn_current)
             return make_below(store, "", name_printf("txn-protorevs"), "", false);
         return make_below(store, "transactions",
                           name_printf("transactions/%.*s.txn", STR(key.name)), "transactions",
@@ -297,7 +301,7 @@ static struct err *make_folders(struct store *store, struct record_key key)
 }
 
 /* What a record says about the store itself is known from here on. */
-static struct err *learn(struct store *store, enum record_kind kind, struct str bytes)
+static struct err *learn(struct posix *store, enum record_kind kind, struct str bytes)
 {
     revnum rev;
     if (kind == RECORD_MIN_UNPACKED && num_i64(&rev, str_trim(bytes)) && rev >= 0)
@@ -305,8 +309,9 @@ static struct err *learn(struct store *store, enum record_kind kind, struct str 
     return kind == RECORD_FORMAT || kind == RECORD_UUID ? store_identify(store) : NULL;
 }
 
-struct err *record_put(struct store *store, struct record_key key, struct str bytes)
+struct err *posix_record_put(struct store *base, struct record_key key, struct str bytes)
 {
+    struct posix *store = posix_of(base);
     struct name name;
     struct file_put how = {.mode = mode_of_new(store, key.kind), .durable = is_durable(key.kind)};
     TRY(find(&name, store, key));
@@ -322,14 +327,15 @@ struct err *record_put(struct store *store, struct record_key key, struct str by
     return err ? err : learn(store, key.kind, bytes);
 }
 
-static struct err *copy_draft(struct store *store, int fd, struct draft *draft, const char *path)
+static struct err *copy_draft(struct posix *store, int fd, struct posix_draft *draft,
+                              const char *path)
 {
     enum { PIECE = 256 << 10 };
     char *piece = mem_alloc(PIECE);
     struct err *err = NULL;
-    for (uint64_t at = 0, size = draft_size(draft); at < size && !err; at += PIECE) {
+    for (uint64_t at = 0, size = draft->base.size; at < size && !err; at += PIECE) {
         size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        err = draft_reread(draft, at, piece, n);
+        err = posix_draft_reread(&draft->base, at, piece, n);
         if (!err)
             err = write_all(store, fd, str_make(piece, n), at, path);
     }
@@ -337,14 +343,15 @@ static struct err *copy_draft(struct store *store, int fd, struct draft *draft, 
     return err;
 }
 
-struct err *draft_show(struct draft *draft, struct str txn)
+struct err *posix_draft_show(struct draft *base, struct str txn)
 {
-    struct store *store = draft->store;
+    struct posix_draft *draft = draft_of(base);
+    struct posix *store = draft->store;
     struct record_key key = {RECORD_TXN_PROTOREV, REV_NONE, txn};
     struct name name;
     char temp[PATH_SIZE];
     int fd;
-    TRY(record_put(store, key, S(""))); /* makes the folders too */
+    TRY(posix_record_put(&store->base, key, S(""))); /* makes the folders too */
     TRY(find(&name, store, key));
     TRY(file_put_prepare(&fd, temp, store, name.s, S(""), 0));
     struct err *err = copy_draft(store, fd, draft, temp);
@@ -356,8 +363,9 @@ struct err *draft_show(struct draft *draft, struct str txn)
     return err;
 }
 
-struct err *record_delete(struct store *store, struct record_key key)
+struct err *posix_record_delete(struct store *base, struct record_key key)
 {
+    struct posix *store = posix_of(base);
     struct name name;
     char path[PATH_SIZE], folder[PATH_SIZE];
     TRY(find(&name, store, key));
@@ -371,12 +379,13 @@ struct err *record_delete(struct store *store, struct record_key key)
     return NULL;
 }
 
-struct err *txn_folder_remove(struct store *store, struct str txn)
+struct err *posix_txn_remove(struct store *base, struct str txn)
 {
+    struct posix *store = posix_of(base);
     if (!is_component(txn))
         return err_make(E_FS_NO_SUCH_TRANSACTION, "No such transaction '%.*s'", STR(txn));
     TRY(folder_remove(store, name_printf("transactions/%.*s.txn", STR(txn)).s, NULL));
-    if (!store->layout.txn_current)
+    if (!store->base.layout.txn_current)
         return NULL; /* the proto-revision was in the folder */
     static const char *const suffixes[] = {"", "-lock"};
     for (size_t i = 0; i < 2; i++) {
@@ -411,7 +420,7 @@ static bool is_no_temporary(struct str entry)
 }
 
 /* The names in FOLDER that KEEP_IF accepts, less a suffix of four bytes where they have one. */
-static struct err *scan_folder(struct str **names, size_t *count, struct store *store,
+static struct err *scan_folder(struct str **names, size_t *count, struct posix *store,
                                const char *folder, bool (*keep_if)(struct str), size_t suffix,
                                struct arena *arena)
 {
@@ -421,7 +430,7 @@ static struct err *scan_folder(struct str **names, size_t *count, struct store *
     return NULL;
 }
 
-static struct err *scan_locks(struct str **names, size_t *count, struct store *store,
+static struct err *scan_locks(struct str **names, size_t *count, struct posix *store,
                               struct arena *arena)
 {
     struct str *folders, *digests;
@@ -441,9 +450,10 @@ static struct err *scan_locks(struct str **names, size_t *count, struct store *s
     return NULL;
 }
 
-struct err *record_scan(struct str **names, size_t *count, struct store *store,
-                        enum record_kind kind, struct arena *arena)
+struct err *posix_record_scan(struct str **names, size_t *count, struct store *base,
+                              enum record_kind kind, struct arena *arena)
 {
+    struct posix *store = posix_of(base);
     switch (kind) {
     case RECORD_TXN:
         return scan_folder(names, count, store, "transactions", ends_in_txn, 4, arena);
@@ -455,18 +465,18 @@ struct err *record_scan(struct str **names, size_t *count, struct store *store,
         return scan_folder(names, count, store, "node-origins", is_no_temporary, 0, arena);
     default:
         return err_make(E_UNSUPPORTED_FEATURE, "Records of kind %d can't be listed in '%s'",
-                        (int)kind, store->db);
+                        (int)kind, store->base.path);
     }
 }
 
-/* ---- stamps ---- */
+/* ---- versions ---- */
 
 /* The folder that holds KEY, and whether it is a pack's. */
-static bool place_of(struct name *folder, struct store *store, struct record_key key)
+static bool place_of(struct name *folder, struct posix *store, struct record_key key)
 {
-    int64_t shard_size = store->layout.shard_size;
-    bool packed = key.kind == RECORD_REVPROPS && store->layout.revprop_packs && shard_size > 0 &&
-                  key.rev > 0 && key.rev < store->known_unpacked;
+    int64_t shard_size = store->base.layout.shard_size;
+    bool packed = key.kind == RECORD_REVPROPS && store->base.layout.revprop_packs &&
+                  shard_size > 0 && key.rev > 0 && key.rev < store->known_unpacked;
     if (packed) {
         *folder = name_printf("revprops/%lld.pack", (long long)(key.rev / shard_size));
         return true;
@@ -491,33 +501,60 @@ static bool is_settled(const struct timespec *changed)
            (now.tv_sec - changed->tv_sec == GRAIN_SECONDS && now.tv_nsec >= changed->tv_nsec);
 }
 
-bool record_stamps_equal(const struct record_stamp *a, const struct record_stamp *b)
+static struct version version_of(const struct stat *st, uint64_t third)
 {
-    return a->a == b->a && a->b == b->b && a->c == b->c;
+    const uint64_t ns = (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+    return (struct version){{ns, st->st_ino, third}, is_settled(&st->st_mtim)};
 }
 
-struct err *record_place_stamp(struct record_stamp *out, struct store *store, struct record_key key)
+struct err *posix_record_version(struct version *out, struct store *base, struct record_key key)
 {
+    struct posix *store = posix_of(base);
+    struct name name;
+    char path[PATH_SIZE];
+    struct stat st;
+    *out = (struct version){0};
+    TRY(find(&name, store, key));
+    path_of(path, store, name.s);
+    if (store->disk->stat(store->disk, path, &st) == 0)
+        *out = version_of(&st, (uint64_t)st.st_size);
+    else if (errno != ENOENT)
+        return err_errno(errno, "Can't stat file '%s'", path);
+    return NULL;
+}
+
+/* The lease keeps others away in between. */
+struct err *posix_record_cas(bool *done, struct store *base, struct record_key key,
+                             const struct version *was, struct str bytes)
+{
+    struct version now;
+    TRY(posix_record_version(&now, base, key));
+    *done = version_equal(&now, was);
+    return *done ? posix_record_put(base, key, bytes) : NULL;
+}
+
+struct err *posix_record_place_version(struct version *out, struct store *base,
+                                       struct record_key key)
+{
+    struct posix *store = posix_of(base);
     struct name record, folder;
     char path[PATH_SIZE];
     struct stat st;
-    *out = (struct record_stamp){0};
+    *out = (struct version){0};
     TRY(find(&record, store, key));
     bool packed = place_of(&folder, store, key);
     path_of(path, store, folder.s);
     int rc = store->disk->stat(store->disk, path, &st);
     if (rc != 0 && errno == ENOENT) { /* packed meanwhile, or what we knew is old */
         revnum unpacked;
-        TRY(store_min_unpacked(&unpacked, store));
+        TRY(store_min_unpacked(&unpacked, base));
         packed = place_of(&folder, store, key);
         path_of(path, store, folder.s);
         rc = store->disk->stat(store->disk, path, &st);
     }
-    if (rc != 0)
-        return errno == ENOENT ? NULL : err_errno(errno, "Can't stat folder '%s'", path);
-    out->a = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
-    out->b = st.st_ino;
-    out->c = packed;
-    out->settled = is_settled(&st.st_mtim);
+    if (rc == 0)
+        *out = version_of(&st, packed);
+    else if (errno != ENOENT)
+        return err_errno(errno, "Can't stat folder '%s'", path);
     return NULL;
 }

@@ -19,7 +19,7 @@
  * `current` of a batch of several revisions without their files, or, between waits 2 and 3, the
  * files of the whole batch above the old `current`: the price of three waits for the batch. A batch
  * of one, which is what a commit is unless others come at the same time, has no such moment. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include "base/num.h"
 #include <assert.h>
@@ -29,10 +29,10 @@
 
 /* ---- the head ---- */
 
-static void head_text(struct buf *out, const struct store *store, struct head head)
+static void head_text(struct buf *out, const struct posix *store, struct head head)
 {
     char ids[2][NUM_BASE36_MAX];
-    if (!store->layout.ids_in_current) {
+    if (!store->base.layout.ids_in_current) {
         buf_printf(out, "%lld\n", (long long)head.youngest);
         return;
     }
@@ -44,11 +44,11 @@ static void head_text(struct buf *out, const struct store *store, struct head he
 
 /* The next revision's number must be FIRST. A store that was just created has no `current`; its
  * first is revision 0. */
-static struct err *check_head(struct store *store, revnum first)
+static struct err *check_head(struct posix *store, revnum first)
 {
     struct head head;
     revnum youngest = REV_NONE;
-    struct err *err = store_head(&head, store);
+    struct err *err = store_head(&head, &store->base);
     if (!err)
         youngest = head.youngest;
     else if (first != 0 || !err_has(err, ENOENT))
@@ -83,7 +83,7 @@ static void folders_add(struct folders *folders, struct name name)
 
 /* FOLDER of TOP is there, and will be synced; with TOP where it may be new: also if it is the
  * left-over of a commit that did not come to its sync. */
-static struct err *folder_need(struct folders *folders, struct store *store, struct name folder,
+static struct err *folder_need(struct folders *folders, struct posix *store, struct name folder,
                                const char *top, bool first_of_shard)
 {
     char path[PATH_SIZE];
@@ -101,12 +101,12 @@ static struct err *folder_need(struct folders *folders, struct store *store, str
 
 /* Who made the last revisions may have been killed, or failed, before he synced their folders: with
  * the next head they must be there, too. */
-static void folders_in_doubt(struct folders *folders, struct store *store, revnum first)
+static void folders_in_doubt(struct folders *folders, struct posix *store, revnum first)
 {
     revnum rev = first > IN_DOUBT_MAX ? first - IN_DOUBT_MAX : 0;
     folders_add(folders, name_printf("revs"));
     folders_add(folders, name_printf("revprops"));
-    for (; rev < first && store->layout.shard_size > 0; rev += store->layout.shard_size) {
+    for (; rev < first && store->base.layout.shard_size > 0; rev += store->base.layout.shard_size) {
         struct name names[] = {name_rev_folder(store, rev), name_revprops_folder(store, rev)};
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
             char path[PATH_SIZE];
@@ -117,10 +117,10 @@ static void folders_in_doubt(struct folders *folders, struct store *store, revnu
     }
 }
 
-static struct err *folders_of_batch(struct folders *out, struct store *store, revnum first,
+static struct err *folders_of_batch(struct folders *out, struct posix *store, revnum first,
                                     size_t count)
 {
-    int64_t shard_size = store->layout.shard_size;
+    int64_t shard_size = store->base.layout.shard_size;
     if (store->durable != first - 1)
         folders_in_doubt(out, store, first);
     for (size_t i = 0; i < count; i++) {
@@ -134,7 +134,7 @@ static struct err *folders_of_batch(struct folders *out, struct store *store, re
     return NULL;
 }
 
-static struct err *folders_sync(struct store *store, const struct folders *folders)
+static struct err *folders_sync(struct posix *store, const struct folders *folders)
 {
     struct sync_job *jobs = mem_alloc(folders->count * sizeof(*jobs));
     for (size_t i = 0; i < folders->count; i++)
@@ -155,7 +155,7 @@ struct pieces {
     size_t count;
 };
 
-static mode_t mode_of_head(const struct store *store)
+static mode_t mode_of_head(const struct posix *store)
 {
     char path[PATH_SIZE];
     struct stat st;
@@ -166,7 +166,7 @@ static mode_t mode_of_head(const struct store *store)
     return stat(path, &st) == 0 ? st.st_mode & 07777 : 0644;
 }
 
-static struct err *write_head(struct piece *out, struct store *store, const struct publication *one,
+static struct err *write_head(struct piece *out, struct posix *store, const struct publication *one,
                               mode_t mode)
 {
     AUTO_BUF(text);
@@ -175,7 +175,7 @@ static struct err *write_head(struct piece *out, struct store *store, const stru
                              buf_view(&text), mode);
 }
 
-static struct err *write_batch(struct pieces *out, struct store *store,
+static struct err *write_batch(struct pieces *out, struct posix *store,
                                const struct publication *batch, size_t count)
 {
     mode_t mode = mode_for_rev(store, batch[0].rev), head_mode = mode_of_head(store);
@@ -187,8 +187,8 @@ static struct err *write_batch(struct pieces *out, struct store *store,
         TRY(piece_of_bytes(&pieces[PIECE_REVPROPS], store, name_revprops(store, batch[i].rev),
                            batch[i].revprops, mode));
         out->count++;
-        TRY(piece_of_draft(&pieces[PIECE_REV], store, name_rev(store, batch[i].rev), batch[i].draft,
-                           mode));
+        TRY(piece_of_draft(&pieces[PIECE_REV], store, name_rev(store, batch[i].rev),
+                           draft_of(batch[i].draft), mode));
         out->count++;
         TRY(write_head(&pieces[PIECE_HEAD], store, &batch[i], head_mode));
     }
@@ -196,7 +196,7 @@ static struct err *write_batch(struct pieces *out, struct store *store,
 }
 
 /* Wait 1. FILESYSTEM is a descriptor there where the files are too many to be synced one by one. */
-static struct err *sync_batch(const struct pieces *pieces, struct store *store, int filesystem)
+static struct err *sync_batch(const struct pieces *pieces, struct posix *store, int filesystem)
 {
     if (pieces->count > SYNC_FILES_MAX)
         return sync_filesystem(store, filesystem);
@@ -210,7 +210,7 @@ static struct err *sync_batch(const struct pieces *pieces, struct store *store, 
 
 /* Give revision REV its names, and make it the head; wait for FOLDERS (NULL: no wait) in between,
  * and say in *UNSAFE whether that failed. On an error nothing of REV is left. */
-static struct err *place_one(bool *unsafe, struct piece pieces[PIECES], struct store *store,
+static struct err *place_one(bool *unsafe, struct piece pieces[PIECES], struct posix *store,
                              revnum rev, const struct folders *folders)
 {
     struct err *err;
@@ -236,7 +236,7 @@ static struct err *not_durable(struct err *err, revnum head)
 }
 
 /* Wait 3; and wait 2 where placing stopped before it (FOLDERS). *DURABLE is HEAD then. */
-static struct err *make_durable(revnum *durable, struct store *store, revnum head,
+static struct err *make_durable(revnum *durable, struct posix *store, revnum head,
                                 const struct folders *folders)
 {
     struct err *err = folders ? folders_sync(store, folders) : NULL;
@@ -250,7 +250,7 @@ static struct err *make_durable(revnum *durable, struct store *store, revnum hea
 
 /* The revisions from FIRST on, whose contents are safe. What was placed before a failure is made
  * durable as well as can be: others may have seen it. */
-static struct err *place_batch(revnum *durable, struct pieces *pieces, struct store *store,
+static struct err *place_batch(revnum *durable, struct pieces *pieces, struct posix *store,
                                revnum first, const struct folders *folders)
 {
     size_t count = pieces->count / PIECES, done = 0;
@@ -272,7 +272,7 @@ static struct err *place_batch(revnum *durable, struct pieces *pieces, struct st
     return err_join(err, make_durable(durable, store, head, done < count ? folders : NULL));
 }
 
-static struct err *publish_pieces(revnum *durable, struct pieces *pieces, struct store *store,
+static struct err *publish_pieces(revnum *durable, struct pieces *pieces, struct posix *store,
                                   const struct publication *batch, size_t count)
 {
     struct folders folders = {0};
@@ -291,9 +291,10 @@ out:
     return err;
 }
 
-struct err *store_publish(revnum *durable, struct store *store, const struct publication *batch,
+struct err *posix_publish(revnum *durable, struct store *base, const struct publication *batch,
                           size_t count)
 {
+    struct posix *store = posix_of(base);
     struct pieces pieces = {0};
     assert(count > 0 && store->staged.first == REV_NONE);
     *durable = batch[0].rev - 1;
@@ -309,7 +310,7 @@ struct err *store_publish(revnum *durable, struct store *store, const struct pub
 
 /* ---- staging ---- */
 
-void staged_end(struct store *store)
+void staged_end(struct posix *store)
 {
     struct staged *staged = &store->staged;
     pieces_end(staged->list, staged->count, store, false);
@@ -321,7 +322,7 @@ void staged_end(struct store *store)
     *staged = (struct staged){.first = REV_NONE, .last = REV_NONE};
 }
 
-static struct err *staged_begin(struct store *store, revnum first)
+static struct err *staged_begin(struct posix *store, revnum first)
 {
     TRY(check_head(store, first));
     TRY(sync_filesystem_open(&store->sync_fd, store));
@@ -332,7 +333,7 @@ static struct err *staged_begin(struct store *store, revnum first)
     return NULL;
 }
 
-static struct err *stage_pieces(struct piece pieces[PIECES], struct store *store,
+static struct err *stage_pieces(struct piece pieces[PIECES], struct posix *store,
                                 const struct publication *one)
 {
     revnum rev = one->rev;
@@ -341,11 +342,12 @@ static struct err *stage_pieces(struct piece pieces[PIECES], struct store *store
     struct piece *body = &pieces[PIECE_REV];
     TRY(piece_of_bytes_at(&pieces[PIECE_REVPROPS], store, name_revprops(store, rev),
                           name_staged("revprops", rev), one->revprops, mode));
-    if (one->draft->fd < 0) {
-        TRY(piece_of_bytes_at(body, store, name_rev(store, rev), temp, buf_view(&one->draft->tail),
+    struct posix_draft *draft = draft_of(one->draft);
+    if (draft->fd < 0) {
+        TRY(piece_of_bytes_at(body, store, name_rev(store, rev), temp, buf_view(&draft->tail),
                               mode));
     } else {
-        TRY(piece_of_draft(body, store, name_rev(store, rev), one->draft, mode));
+        TRY(piece_of_draft(body, store, name_rev(store, rev), draft, mode));
         TRY(piece_park(body, store, temp));
         TRY(piece_own(body));
     }
@@ -353,7 +355,7 @@ static struct err *stage_pieces(struct piece pieces[PIECES], struct store *store
 }
 
 /* Descriptors are kept for the sync while there are few. */
-static void staged_add(struct store *store, const struct piece pieces[PIECES])
+static void staged_add(struct posix *store, const struct piece pieces[PIECES])
 {
     struct staged *staged = &store->staged;
     if (staged->count + PIECES > staged->cap) {
@@ -367,8 +369,9 @@ static void staged_add(struct store *store, const struct piece pieces[PIECES])
         piece_close(&staged->list[i], store);
 }
 
-struct err *store_stage(struct store *store, const struct publication *one)
+struct err *posix_stage(struct store *base, const struct publication *one)
 {
+    struct posix *store = posix_of(base);
     struct staged *staged = &store->staged;
     struct piece pieces[PIECES] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
     assert(staged->first == REV_NONE || one->rev == staged->last + 1);
@@ -385,8 +388,9 @@ struct err *store_stage(struct store *store, const struct publication *one)
     return NULL;
 }
 
-struct err *store_publish_staged(revnum *durable, struct store *store)
+struct err *posix_publish_staged(revnum *durable, struct store *base)
 {
+    struct posix *store = posix_of(base);
     struct staged *staged = &store->staged;
     struct pieces pieces = {staged->list, staged->count};
     struct folders folders = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a store, its head, the names of transactions, a new store; see store.h. */
-#include "store/posix_int.h"
+#include "store/posix/posix_int.h"
 
 #include "base/num.h"
 #include <errno.h>
@@ -17,58 +17,88 @@ enum {
 
 /* ---- what is at a path ---- */
 
-static struct err *identity_at(struct identity *out, const struct store *store)
+static struct err *file_identity(struct file_identity *out, const struct posix *store,
+                                 const char *name)
 {
-    static const char *const names[] = {"format", "uuid"};
-    *out = (struct identity){0};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[PATH_SIZE];
-        struct stat st;
-        path_of(path, store, names[i]);
-        if (store->disk->stat(store->disk, path, &st) != 0) {
-            if (errno != ENOENT && errno != ENOTDIR)
-                return err_errno(errno, "Can't stat file '%s'", path);
-            continue;
-        }
-        out->files[i].dev = st.st_dev;
-        out->files[i].ino = st.st_ino;
-        out->files[i].changed.tv_sec = st.st_mtim.tv_sec;
-        out->files[i].changed.tv_nsec = st.st_mtim.tv_nsec;
-    }
+    char path[PATH_SIZE];
+    struct stat st;
+    path_of(path, store, name);
+    if (store->disk->stat(store->disk, path, &st) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? NULL
+                                                   : err_errno(errno, "Can't stat file '%s'", path);
+    out->dev = st.st_dev;
+    out->ino = st.st_ino;
+    out->modified = st.st_mtim;
+    out->changed = st.st_ctim;
     return NULL;
 }
 
-struct err *store_identify(struct store *store)
+static struct err *identity_at(struct identity *out, const struct posix *store)
+{
+    *out = (struct identity){0};
+    TRY(file_identity(&out->files[IDENTITY_FORMAT], store, "format"));
+    TRY(file_identity(&out->files[IDENTITY_UUID], store, "uuid"));
+    return file_identity(&out->files[IDENTITY_CONFIG], store, "fsfs.conf");
+}
+
+struct err *store_identify(struct posix *store)
 {
     return identity_at(&store->identity, store);
 }
 
-struct err *store_check_itself(const struct store *store)
+static bool same_time(const struct timespec *a, const struct timespec *b)
 {
-    static const struct identity none;
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool same_file(const struct file_identity *a, const struct file_identity *b)
+{
+    return a->dev == b->dev && a->ino == b->ino && same_time(&a->modified, &b->modified);
+}
+
+static bool is_absent(const struct identity *identity)
+{
+    return identity->files[IDENTITY_FORMAT].ino == 0 && identity->files[IDENTITY_UUID].ino == 0;
+}
+
+static struct err *posix_look(enum store_look *out, const struct store *base)
+{
+    const struct posix *store = posix_of(base);
+    const struct identity *then = &store->identity;
     struct identity now;
     TRY(identity_at(&now, store));
-    if (memcmp(&store->identity, &none, sizeof none) == 0 ||
-        memcmp(&store->identity, &now, sizeof now) == 0)
+    *out = STORE_SAME;
+    if (is_absent(then))
         return NULL;
-    if (memcmp(&now, &none, sizeof none) == 0)
-        return err_make(E_FS_GENERAL, "The repository that was opened is no longer there");
-    return err_make(E_FS_GENERAL,
-                    "Another repository is in the place of the one that was opened; open it again");
+    if (is_absent(&now)) {
+        *out = STORE_GONE;
+        return NULL;
+    }
+    for (int i = 0; i < IDENTITY_FILES; i++) {
+        const struct file_identity *a = &then->files[i], *b = &now.files[i];
+        if (i != IDENTITY_CONFIG && !same_file(a, b))
+            *out = STORE_REPLACED;
+        else if (*out == STORE_SAME && (!same_file(a, b) || !same_time(&a->changed, &b->changed)))
+            *out = STORE_TOUCHED;
+    }
+    return NULL;
 }
 
 /* ---- open and close ---- */
 
-struct err *store_open(struct store **out, const char *db_path, struct disk *disk)
+static const struct store_ops posix_ops;
+
+struct err *posix_open(struct store **out, const char *db_path, struct disk *disk)
 {
     size_t n = strlen(db_path);
     while (n > 1 && db_path[n - 1] == '/')
         n--;
     if (n + NAME_SIZE + NAME_SIZE > PATH_SIZE)
         return err_errno(ENAMETOOLONG, "Can't open repository filesystem '%s'", db_path);
-    struct store *store = mem_zalloc(sizeof(*store));
-    store->db = mem_strdup(db_path);
-    store->db[n] = '\0';
+    struct posix *store = mem_zalloc(sizeof(*store));
+    store->base.ops = &posix_ops;
+    store->base.path = mem_strdup(db_path);
+    store->base.path[n] = '\0';
     store->disk = disk ? disk : disk_system();
     store->flush = true;
     store->no_tmpfile = access("/proc/self/fd", X_OK) != 0; /* without it they cannot be named */
@@ -80,46 +110,37 @@ struct err *store_open(struct store **out, const char *db_path, struct disk *dis
     store->durable = REV_NONE;
     store->bodies = body_cache_new();
     pthread_mutex_init(&store->mutex, NULL);
+    repcache_init(store);
     struct err *err = store_identify(store);
     if (!err)
-        *out = store;
+        *out = &store->base;
     else
-        store_close(store);
+        store_close(&store->base);
     return err;
 }
 
-void store_close(struct store *store)
+static void posix_close(struct store *base)
 {
-    if (!store)
-        return;
+    struct posix *store = posix_of(base);
+    repcache_close(store);
     body_cache_free(store->bodies);
     leases_close(store);
     staged_end(store);
     pthread_mutex_destroy(&store->mutex);
-    free(store->db);
+    free(store->base.path);
     free(store);
 }
 
-const char *store_path(const struct store *store)
+static void posix_set_flush(struct store *base, bool flush)
 {
-    return store->db;
-}
-
-void store_set_layout(struct store *store, struct store_layout layout)
-{
-    store->layout = layout;
-}
-
-void store_set_flush(struct store *store, bool flush)
-{
-    store->flush = flush;
+    posix_of(base)->flush = flush;
 }
 
 /* ---- the head ---- */
 
 /* The line of a small file that must be there. It may have come through a tool that ends lines with
  * CR LF; Subversion reads that. */
-static struct err *get_line(struct str *line, struct buf *buf, const struct store *store,
+static struct err *get_line(struct str *line, struct buf *buf, const struct posix *store,
                             const char *name)
 {
     bool found;
@@ -130,7 +151,7 @@ static struct err *get_line(struct str *line, struct buf *buf, const struct stor
         buf_clear(buf);
         TRY(file_get(buf, &found, store, name));
         if (!found)
-            return err_errno(ENOENT, "Can't open file '%s/%s'", store->db, name);
+            return err_errno(ENOENT, "Can't open file '%s/%s'", store->base.path, name);
     }
     if (!str_line(line, buf_view(buf), &pos))
         *line = buf_view(buf);
@@ -154,31 +175,33 @@ static bool parse_head(struct head *out, struct str line, bool ids)
                     num_base36(&out->next_copy_id, line));
 }
 
-struct err *store_head(struct head *out, struct store *store)
+static struct err *posix_head(struct head *out, struct store *base)
 {
+    struct posix *store = posix_of(base);
     AUTO_BUF(buf);
     struct str line;
     struct head head = {0};
     TRY(get_line(&line, &buf, store, "current"));
-    if (!parse_head(&head, line, store->layout.ids_in_current))
+    if (!parse_head(&head, line, store->base.layout.ids_in_current))
         return corrupt("current");
     atomic_store_explicit(&store->known_head, head.youngest, memory_order_release);
     *out = head;
     return NULL;
 }
 
-struct err *store_min_unpacked(revnum *out, struct store *store)
+static struct err *posix_min_unpacked(revnum *out, struct store *base)
 {
+    struct posix *store = posix_of(base);
     *out = 0;
-    if (!store->layout.packs || store->layout.shard_size == 0)
+    if (!store->base.layout.packs || store->base.layout.shard_size == 0)
         return NULL;
     AUTO_BUF(buf);
     struct str line;
     TRY(get_line(&line, &buf, store, "min-unpacked-rev"));
     if (line.n == buf.n)
         return err_make(E_APR_EOF, "Can't read file '%s/min-unpacked-rev': End of file found",
-                        store->db);
-    if (!num_i64(out, line) || *out < 0 || *out % store->layout.shard_size != 0)
+                        store->base.path);
+    if (!num_i64(out, line) || *out < 0 || *out % store->base.layout.shard_size != 0)
         return corrupt("min-unpacked-rev");
     atomic_store_explicit(&store->known_unpacked, *out, memory_order_release);
     return NULL;
@@ -189,13 +212,13 @@ struct err *store_min_unpacked(revnum *out, struct store *store)
 /* The counter was lost, with the end of the disk or by somebody's hand: *FIRST is behind the
  * numbers of all transactions that are there. Those that are not have no say any more: their
  * revisions have other bases. */
-static struct err *recount(uint64_t *first, struct store *store)
+static struct err *recount(uint64_t *first, struct posix *store)
 {
     AUTO_ARENA(arena);
     struct str *names;
     size_t count;
     *first = 0;
-    TRY(record_scan(&names, &count, store, RECORD_TXN, arena));
+    TRY(record_scan(&names, &count, &store->base, RECORD_TXN, arena));
     for (size_t i = 0; i < count; i++) {
         uint64_t number;
         size_t dash = str_find(names[i], '-');
@@ -208,7 +231,7 @@ static struct err *recount(uint64_t *first, struct store *store)
 
 /* Move the counter in `txn-current` COUNT numbers on; *FIRST is what it was. The caller holds
  * LEASE_TXN_CURRENT. */
-static struct err *reserve(uint64_t *first, struct store *store, uint64_t count)
+static struct err *reserve(uint64_t *first, struct posix *store, uint64_t count)
 {
     AUTO_BUF(buf);
     struct str line;
@@ -226,14 +249,14 @@ static struct err *reserve(uint64_t *first, struct store *store, uint64_t count)
 
 /* Get COUNT more numbers at least; what is left of the last block stays useful where nobody came
  * between. */
-static struct err *refill(struct store *store, uint64_t count)
+static struct err *refill(struct posix *store, uint64_t count)
 {
     uint64_t left = store->txn_end - store->txn_next, first;
     uint64_t block = store->txn_block > 0 ? store->txn_block : 1;
     uint64_t want = count > block ? count : block;
-    TRY(lease_take(store, LEASE_TXN_CURRENT));
+    TRY(lease_take(&store->base, LEASE_TXN_CURRENT));
     struct err *err = reserve(&first, store, want);
-    lease_drop(store, LEASE_TXN_CURRENT);
+    lease_drop(&store->base, LEASE_TXN_CURRENT);
     TRY(err);
     if (left == 0 || first != store->txn_end)
         store->txn_next = first;
@@ -243,7 +266,7 @@ static struct err *refill(struct store *store, uint64_t count)
     return NULL;
 }
 
-static bool txn_folder_exists(const struct store *store, revnum base, uint64_t number)
+static bool txn_folder_exists(const struct posix *store, revnum base, uint64_t number)
 {
     char digits[NUM_BASE36_MAX], path[PATH_SIZE];
     size_t n = num_to_base36(digits, number);
@@ -254,7 +277,7 @@ static bool txn_folder_exists(const struct store *store, revnum base, uint64_t n
 
 /* Formats 1 and 2 have no counter: COUNT numbers in a row without a folder, behind what we gave
  * last. */
-static struct err *find_free(uint64_t *first, struct store *store, revnum base, uint64_t count)
+static struct err *find_free(uint64_t *first, struct posix *store, revnum base, uint64_t count)
 {
     uint64_t start = store->txn_base == base ? store->txn_next : 1, run = 0;
     for (uint64_t n = start; n <= TXN_FOLDER_NUMBER_MAX; n++) {
@@ -268,14 +291,16 @@ static struct err *find_free(uint64_t *first, struct store *store, revnum base, 
     }
     return err_make(E_IO_UNIQUE_NAMES_EXHAUSTED,
                     "Can't find a free name for a transaction on revision %lld in '%s'",
-                    (long long)base, store->db);
+                    (long long)base, store->base.path);
 }
 
-struct err *store_txn_numbers(uint64_t *first, struct store *store, revnum base, uint64_t count)
+static struct err *posix_txn_numbers(uint64_t *first, struct store *self, revnum base,
+                                     uint64_t count)
 {
+    struct posix *store = posix_of(self);
     struct err *err = NULL;
     pthread_mutex_lock(&store->mutex);
-    if (!store->layout.txn_current) {
+    if (!store->base.layout.txn_current) {
         err = find_free(first, store, base, count);
     } else {
         if (store->txn_end - store->txn_next < count)
@@ -292,48 +317,98 @@ struct err *store_txn_numbers(uint64_t *first, struct store *store, revnum base,
 /* ---- a new store ---- */
 
 /* The group of db/ owns what is made in it: the set-gid bit, as stock repositories have it. */
-static struct err *create_db(struct store *store)
+static struct err *create_db(struct posix *store)
 {
     struct stat st;
-    if (store->disk->mkdir(store->disk, store->db, 0777) != 0 && errno != EEXIST)
-        return err_errno(errno, "Can't create folder '%s'", store->db);
-    if (stat(store->db, &st) != 0)
-        return err_errno(errno, "Can't stat folder '%s'", store->db);
-    int fd = store->disk->open(store->disk, store->db, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (store->disk->mkdir(store->disk, store->base.path, 0777) != 0 && errno != EEXIST)
+        return err_errno(errno, "Can't create folder '%s'", store->base.path);
+    if (stat(store->base.path, &st) != 0)
+        return err_errno(errno, "Can't stat folder '%s'", store->base.path);
+    int fd =
+        store->disk->open(store->disk, store->base.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
-        return err_errno(errno, "Can't open folder '%s'", store->db);
-    struct err *err = set_mode(store, fd, st.st_mode | S_ISGID, store->db);
+        return err_errno(errno, "Can't open folder '%s'", store->base.path);
+    struct err *err = set_mode(store, fd, st.st_mode | S_ISGID, store->base.path);
     store->disk->close(store->disk, fd);
     return err;
 }
 
-static struct err *create_folder(struct store *store, const char *name)
+static struct err *create_folder(struct posix *store, const char *name)
 {
     bool made;
     TRY(folder_make(&made, store, name, ""));
-    return made ? NULL : err_errno(EEXIST, "Can't create folder '%s/%s'", store->db, name);
+    return made ? NULL : err_errno(EEXIST, "Can't create folder '%s/%s'", store->base.path, name);
 }
 
-static struct err *create_file(struct store *store, const char *name, struct str content)
+static struct err *create_file(struct posix *store, const char *name, struct str content)
 {
     return file_put(store, name, content, (struct file_put){.durable = true});
 }
 
-struct err *store_create(struct store *store)
+static struct err *posix_create(struct store *base)
 {
+    struct posix *store = posix_of(base);
     char parent[PATH_SIZE];
     TRY(create_db(store));
     TRY(create_folder(store, "revs"));
     TRY(create_folder(store, "revprops"));
     TRY(create_folder(store, "transactions"));
     TRY(create_file(store, "write-lock", S("")));
-    if (store->layout.txn_current) {
+    if (store->base.layout.txn_current) {
         TRY(create_folder(store, "txn-protorevs"));
         TRY(create_file(store, "txn-current", S("0\n")));
         TRY(create_file(store, "txn-current-lock", S("")));
     }
-    path_folder(parent, store->db);
+    path_folder(parent, store->base.path);
     if (store_flushes(store) && *parent && store->disk->sync_folder(store->disk, parent) != 0)
         return err_errno(errno, "Can't flush folder '%s' to disk", parent);
     return NULL;
 }
+
+/* ---- the operations ---- */
+
+static const struct store_ops posix_ops = {
+    .close = posix_close,
+    .set_flush = posix_set_flush,
+    .look = posix_look,
+    .create = posix_create,
+    .head = posix_head,
+    .forget = posix_forget,
+    .min_unpacked = posix_min_unpacked,
+    .body = posix_body,
+    .body_read = posix_body_read,
+    .body_prefetch = posix_body_prefetch,
+    .body_manifest = posix_body_manifest,
+    .draft_begin = posix_draft_begin,
+    .draft_append = posix_draft_append,
+    .draft_reread = posix_draft_reread,
+    .draft_truncate = posix_draft_truncate,
+    .draft_start_sync = posix_draft_start_sync,
+    .draft_show = posix_draft_show,
+    .draft_drop = posix_draft_drop,
+    .publish = posix_publish,
+    .stage = posix_stage,
+    .publish_staged = posix_publish_staged,
+    .put_pack = posix_put_pack,
+    .drop_shard = posix_drop_shard,
+    .txn_numbers = posix_txn_numbers,
+    .record_get = posix_record_get,
+    .record_prefetch = posix_record_prefetch,
+    .record_put = posix_record_put,
+    .record_delete = posix_record_delete,
+    .record_scan = posix_record_scan,
+    .record_version = posix_record_version,
+    .record_place_version = posix_record_place_version,
+    .record_cas = posix_record_cas,
+    .txn_remove = posix_txn_remove,
+    .lease_take = posix_lease_take,
+    .lease_drop = posix_lease_drop,
+    .repcache_find = posix_repcache_find,
+    .repcache_offer = posix_repcache_offer,
+    .repcache_hold = posix_repcache_hold,
+    .repcache_release = posix_repcache_release,
+    .repcache_forget = posix_repcache_forget,
+    .repcache_flush = posix_repcache_flush,
+    .repcache_exists = posix_repcache_exists,
+    .repcache_each = posix_repcache_each,
+};

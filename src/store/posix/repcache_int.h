@@ -2,15 +2,14 @@
 /* repcache_int.h - one connection to rep-cache.db (repcache_db.c), as repcache.c uses it.
  *
  *   rep_cache (hash TEXT PRIMARY KEY, revision, offset, size, expanded_size)
- *   user_version 1: with row numbers (formats 4 to 7); 2: WITHOUT ROWID (format 8)
+ *   user_version 1: with row numbers (formats 4 to 7); 2: WITHOUT ROWID (format 8: BY_HASH)
  *
  * A connection belongs to one thread at a time. It does not wait for the disk: what a crash takes
  * away is made again. */
 #ifndef VARVE_FSFS_REPCACHE_INT_H
 #define VARVE_FSFS_REPCACHE_INT_H
 
-#include "fsfs/fs.h"
-#include "fsfs/repcache.h"
+#include "store/posix/posix_int.h"
 
 struct repcache_db;
 
@@ -18,7 +17,7 @@ struct repcache_db;
 struct err *repcache_db_open(struct repcache_db **out, const char *path);
 /* Open for writing, and make file and table where they are missing. *MADE: they were. */
 struct err *repcache_db_open_or_make(struct repcache_db **out, bool *made, const char *path,
-                                     int format);
+                                     bool by_hash);
 void repcache_db_close(struct repcache_db *db); /* NULL is fine */
 /* Has the file been removed since, or another put in its place? */
 bool repcache_db_has_moved(const struct repcache_db *db);
