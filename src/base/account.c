@@ -23,13 +23,11 @@ _Thread_local struct account *account_current;
 
 static atomic_size_t total_taken; /* read it by way of as_total */
 static size_t total_limit;
-static int total_code;
 static const char *total_text;
 
-void account_set_total(size_t limit, int code, const char *text)
+void account_set_total(size_t limit, const char *text)
 {
     total_limit = limit;
-    total_code = code;
     total_text = text;
 }
 
@@ -207,7 +205,7 @@ struct err *account_check_more(const struct account *account, size_t extra)
         size_t taken = account_total();
         refused = taken > total_limit || wanted > total_limit - taken;
     }
-    return refused ? refusal(total_code, total_text) : NULL;
+    return refused ? refusal(terms->code, total_text) : NULL;
 }
 
 bool account_is_in_the_way(const struct account *account)

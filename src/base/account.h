@@ -34,7 +34,7 @@ struct account;
 struct account_terms {
     size_t limit; /* bytes; 0: no limit of its own */
     size_t free;  /* of them, bytes that are not taken from the total */
-    int code;     /* the error where the limit is met, with the option that sets it */
+    int code;     /* the error where a limit is met: this one, with TEXT, or the total's */
     const char *text;
 };
 
@@ -44,9 +44,9 @@ void account_close(struct account *account);
 /* By the thread that uses it. */
 void account_set_terms(struct account *account, const struct account_terms *terms);
 
-/* What all accounts may take above their free shares; LIMIT 0: any amount. For the process, before
- * the first account. */
-void account_set_total(size_t limit, int code, const char *text);
+/* What all accounts may take above their free shares; LIMIT 0: any amount. TEXT tells the one who
+ * meets it. For the process, before the first account. */
+void account_set_total(size_t limit, const char *text);
 /* What they have taken. Threads that are alive may not have said yet what they hold of objects. */
 size_t account_total(void);
 

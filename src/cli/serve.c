@@ -4,6 +4,7 @@
 #include "base/cache.h"
 #include "base/num.h"
 #include "cli/tool.h"
+#include "svn/session.h"
 #include <stddef.h>
 #include <stdio.h>
 
@@ -329,6 +330,7 @@ static int serve_line(const char *prog, const char *hint, const struct command_l
     struct serve_options options;
     int modes = 0;
     serve_options_init(&options);
+    options.protocol = &svn_protocol;
     struct err *err = take_options(&options, &modes, line);
     if (err)
         return fail(err, prog);

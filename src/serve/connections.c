@@ -15,9 +15,10 @@ enum { STACK_BYTES = 512 << 10 }; /* scripts/check-recursion holds ours to half 
 struct connection {
     struct connection *next, *prev;
     int fd;
-    char peer[ADDRESS_TEXT_MAX];
-    struct session_options options;
-    struct session_state state;
+    char address[ADDRESS_TEXT_MAX];
+    const struct protocol *protocol;
+    struct client client;
+    struct client_state state;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -37,7 +38,7 @@ static void enter(struct connection *c)
 
 static void leave(struct connection *c)
 {
-    peers_leave(c->options.peers, c->peer);
+    peers_leave(c->client.service->peers, c->address);
     pthread_mutex_lock(&mutex);
     if (c->prev)
         c->prev->next = c->next;
@@ -56,21 +57,28 @@ static void leave(struct connection *c)
 static void *serve(void *arg)
 {
     struct connection *c = arg;
-    struct conn *conn = conn_new(c->fd, c->fd);
-    err_free(session_serve(conn, &c->options)); /* it is in the log */
+    struct conn *conn = conn_new(c->fd, c->fd, c->protocol->codes);
+    err_free(c->protocol->serve(conn, &c->client)); /* it is in the log */
     conn_free(conn);
     leave(c);
     return NULL;
 }
 
-void connections_start(int fd, const char peer[ADDRESS_TEXT_MAX],
-                       const struct session_options *options)
+static void turn_away(int fd, const struct protocol *protocol, const struct client *client,
+                      struct err *why)
 {
-    struct session_options its = *options;
-    its.peer = peer;
-    struct err *why = peers_enter(options->peers, peer);
+    struct conn *conn = conn_new(fd, fd, protocol->codes);
+    protocol->turn_away(conn, client, why);
+    conn_free(conn);
+}
+
+void connections_start(int fd, const char address[ADDRESS_TEXT_MAX],
+                       const struct protocol *protocol, const struct service *service)
+{
+    struct err *why = peers_enter(service->peers, address);
     if (why) {
-        session_turn_away(fd, &its, why);
+        const struct client client = {.service = service, .address = address};
+        turn_away(fd, protocol, &client, why);
         close(fd);
         return;
     }
@@ -78,18 +86,17 @@ void connections_start(int fd, const char peer[ADDRESS_TEXT_MAX],
     pthread_attr_t attributes;
     pthread_t thread;
     c->fd = fd;
-    c->options = its;
-    snprintf(c->peer, sizeof c->peer, "%s", peer);
-    c->options.peer = c->peer;
+    snprintf(c->address, sizeof c->address, "%s", address);
+    c->protocol = protocol;
     c->state.stopping = &stopping;
-    c->options.state = &c->state;
+    c->client = (struct client){.service = service, .address = c->address, .state = &c->state};
     enter(c);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     int failed = pthread_create(&thread, &attributes, serve, c);
     if (failed) {
-        session_turn_away(fd, &c->options, err_errno(failed, "The server has no thread for you"));
+        turn_away(fd, protocol, &c->client, err_errno(failed, "The server has no thread for you"));
         leave(c);
     }
     pthread_attr_destroy(&attributes);
@@ -100,8 +107,8 @@ void connections_stop(void)
     pthread_mutex_lock(&mutex);
     atomic_store(&stopping, true);
     for (struct connection *c = first; c; c = c->next) {
-        enum session_phase waiting = SESSION_WAITING;
-        if (atomic_compare_exchange_strong(&c->state.phase, &waiting, SESSION_ENDED))
+        enum client_phase waiting = CLIENT_WAITING;
+        if (atomic_compare_exchange_strong(&c->state.phase, &waiting, CLIENT_ENDED))
             shutdown(c->fd, SHUT_RD);
     }
     pthread_mutex_unlock(&mutex);

@@ -3,13 +3,13 @@
 #ifndef VARVE_SERVE_CONNECTIONS_H
 #define VARVE_SERVE_CONNECTIONS_H
 
+#include "net/client.h"
 #include "serve/listener.h"
-#include "svn/session.h"
 
-/* Serve the client on FD (owned) in a thread of its own, or tell it why not. OPTIONS, whose `peers`
- * decides, must outlive it; its `peer` is taken from PEER, its `state` is the connection's. */
-void connections_start(int fd, const char peer[ADDRESS_TEXT_MAX],
-                       const struct session_options *options);
+/* Serve the client on FD (owned), who came from ADDRESS, by PROTOCOL in a thread of its own, or
+ * tell it why not. SERVICE, whose `peers` decides, must outlive it. */
+void connections_start(int fd, const char address[ADDRESS_TEXT_MAX],
+                       const struct protocol *protocol, const struct service *service);
 /* Let nobody ask for more: what waits for a request ends at once, what runs (a commit that is
  * coming in, too) when its command is over. */
 void connections_stop(void);

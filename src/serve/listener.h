@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include <stdbool.h>
 
-enum { SVN_PORT = 3690, ADDRESS_TEXT_MAX = 64 };
+enum { ADDRESS_TEXT_MAX = 64 };
 
 /* Listen on HOST (NULL: all addresses) and PORT. IPv4 is taken where a name has both kinds, unless
  * PREFER_IPV6. */

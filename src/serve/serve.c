@@ -35,43 +35,44 @@ void serve_options_init(struct serve_options *options)
         .requests_memory = (size_t)1 << 30,
         .stop_timeout_s = STOP_TIMEOUT_S,
     };
-    session_limits_init(&options->limits);
+    client_limits_init(&options->limits);
     peers_limits_init(&options->peers);
 }
 
 /* ---- one session on the descriptors that we were given ---- */
 
-static struct err *serve_fds(int in_fd, int out_fd, const struct session_options *session)
+static struct err *serve_fds(int in_fd, int out_fd, const struct protocol *protocol,
+                             const struct client *client)
 {
-    struct conn *conn = conn_new(in_fd, out_fd);
-    struct err *err = session_serve(conn, session);
+    struct conn *conn = conn_new(in_fd, out_fd, protocol->codes);
+    struct err *err = protocol->serve(conn, client);
     conn_free(conn);
     return err;
 }
 
-static struct err *serve_standard(const struct session_options *session)
+static struct err *serve_standard(const struct protocol *protocol, const struct client *client)
 {
     /* What a child process (a hook) prints must not get into the conversation. */
     int out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (out_fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         return err_errno(errno, "Can't set up standard output");
-    struct err *err = serve_fds(STDIN_FILENO, out_fd, session);
+    struct err *err = serve_fds(STDIN_FILENO, out_fd, protocol, client);
     close(out_fd);
     return err;
 }
 
-static struct err *serve_tunnel(const struct serve_options *options,
-                                struct session_options *session)
+static struct err *serve_tunnel(const struct serve_options *options, const struct service *service)
 {
-    session->tunnel_user = options->tunnel_user;
-    if (!session->tunnel_user) {
+    struct client client = {
+        .service = service, .address = "-", .tunnel_user = options->tunnel_user};
+    if (!client.tunnel_user) {
         const struct passwd *user = getpwuid(getuid());
         if (!user)
             return err_make(E_RA_NOT_AUTHORIZED, "No name is known for user id %ld",
                             (long)getuid());
-        session->tunnel_user = user->pw_name;
+        client.tunnel_user = user->pw_name;
     }
-    return serve_standard(session);
+    return serve_standard(options->protocol, &client);
 }
 
 /* ---- listening ---- */
@@ -109,7 +110,7 @@ struct listeners {
 
 static struct err *open_listeners(struct listeners *l, const struct serve_options *options)
 {
-    int fd, port = options->listen_port ? options->listen_port : SVN_PORT;
+    int fd, port = options->listen_port ? options->listen_port : options->protocol->port;
     TRY(supervisor_sockets(&l->count));
     for (int i = 0; i < l->count; i++)
         l->fds[i] = (struct pollfd){.fd = SUPERVISOR_FIRST_FD + i, .events = POLLIN};
@@ -128,12 +129,13 @@ static void close_listeners(struct listeners *l)
     l->count = 0;
 }
 
-static void accept_from(const struct pollfd *listener, const struct session_options *session)
+static void accept_from(const struct pollfd *listener, const struct protocol *protocol,
+                        const struct service *service)
 {
-    char peer[ADDRESS_TEXT_MAX];
-    int client = listener->revents ? listener_accept(listener->fd, peer) : -1;
-    if (client >= 0)
-        connections_start(client, peer, session);
+    char address[ADDRESS_TEXT_MAX];
+    int fd = listener->revents ? listener_accept(listener->fd, address) : -1;
+    if (fd >= 0)
+        connections_start(fd, address, protocol, service);
     else if (listener->revents && (errno == EMFILE || errno == ENFILE))
         usleep(10 * 1000); /* until somebody leaves */
 }
@@ -150,7 +152,7 @@ static int take_signal(int signals)
 
 /* Until SIGTERM or SIGINT. */
 static struct err *accept_all(const struct listeners *l, int signals,
-                              const struct session_options *session)
+                              const struct protocol *protocol, const struct service *service)
 {
     struct pollfd fds[SUPERVISOR_SOCKETS_MAX + 1];
     memcpy(fds, l->fds, sizeof l->fds);
@@ -161,13 +163,13 @@ static struct err *accept_all(const struct listeners *l, int signals,
         int signal = take_signal(signals);
         if (signal == SIGHUP) {
             supervisor_notify("RELOADING=1");
-            err_free(log_reopen(session->log)); /* it goes on in the old file then */
+            err_free(log_reopen(service->log)); /* it goes on in the old file then */
             supervisor_notify("READY=1");
         } else if (signal) {
             return NULL;
         }
         for (int i = 0; i < l->count; i++)
-            accept_from(&fds[i], session);
+            accept_from(&fds[i], protocol, service);
     }
 }
 
@@ -186,21 +188,22 @@ static bool stop_all(int signals, unsigned timeout_s)
     return connections_wait(0);
 }
 
-static struct err *accept_one(struct listeners *l, struct session_options *session)
+static struct err *accept_one(struct listeners *l, const struct protocol *protocol,
+                              const struct service *service)
 {
-    char peer[ADDRESS_TEXT_MAX];
-    int client = -1;
-    while (client < 0) {
+    char address[ADDRESS_TEXT_MAX];
+    int fd = -1;
+    while (fd < 0) {
         if (poll(l->fds, (nfds_t)l->count, -1) < 0 && errno != EINTR)
             return err_errno(errno, "Can't wait for a connection");
-        for (int i = 0; i < l->count && client < 0; i++)
+        for (int i = 0; i < l->count && fd < 0; i++)
             if (l->fds[i].revents)
-                client = listener_accept(l->fds[i].fd, peer);
+                fd = listener_accept(l->fds[i].fd, address);
     }
     close_listeners(l);
-    session->peer = peer;
-    struct err *err = serve_fds(client, client, session);
-    close(client);
+    const struct client client = {.service = service, .address = address};
+    struct err *err = serve_fds(fd, fd, protocol, &client);
+    close(fd);
     return err;
 }
 
@@ -218,7 +221,7 @@ static struct err *receive_signals(int *signals)
 }
 
 static struct err *listen_with(struct listeners *l, const struct serve_options *options,
-                               struct session_options *session)
+                               struct service *service)
 {
     int signals;
     if (options->mode == SERVE_DAEMON && !options->foreground && l->are_ours)
@@ -226,57 +229,56 @@ static struct err *listen_with(struct listeners *l, const struct serve_options *
     if (options->pid_file)
         TRY(write_pid_file(options->pid_file));
     if (options->mode == SERVE_LISTEN_ONCE)
-        return accept_one(l, session);
+        return accept_one(l, options->protocol, service);
     TRY(receive_signals(&signals));
     /* Each client has a descriptor, and its repositories some. */
     const unsigned connections = options->peers.connections;
     descriptors_raise(connections ? connections + SPARE_DESCRIPTORS : RLIM_INFINITY);
     memory_return_aside();
-    session->peers = peers_new(&options->peers);
+    service->peers = peers_new(&options->peers);
     supervisor_notify("READY=1");
-    struct err *err = accept_all(l, signals, session);
+    struct err *err = accept_all(l, signals, options->protocol, service);
     supervisor_notify("STOPPING=1");
     close_listeners(l);
     if (!stop_all(signals, options->stop_timeout_s))
         _exit(err != NULL); /* as by a crash, which leaves nothing behind */
-    peers_free(session->peers);
-    session->peers = NULL;
+    peers_free(service->peers);
+    service->peers = NULL;
     close(signals);
     return err;
 }
 
-static struct err *serve_sockets(const struct serve_options *options,
-                                 struct session_options *session)
+static struct err *serve_sockets(const struct serve_options *options, struct service *service)
 {
     struct listeners listeners = {0};
     TRY(open_listeners(&listeners, options));
     for (int i = 0; i < listeners.count; i++)
         fcntl(listeners.fds[i].fd, F_SETFL, O_NONBLOCK);
-    struct err *err = listen_with(&listeners, options, session);
+    struct err *err = listen_with(&listeners, options, service);
     close_listeners(&listeners);
     return err;
 }
 
-static struct err *serve_inetd(struct session_options *session)
+static struct err *serve_inetd(const struct protocol *protocol, const struct service *service)
 {
-    char peer[ADDRESS_TEXT_MAX];
+    char address[ADDRESS_TEXT_MAX];
     struct stat in;
-    listener_peer(peer, STDIN_FILENO);
-    session->peer = peer;
+    listener_peer(address, STDIN_FILENO);
+    const struct client client = {.service = service, .address = address};
     if (fstat(STDIN_FILENO, &in) == 0 && !S_ISSOCK(in.st_mode)) /* two pipes */
-        return serve_standard(session);
-    return serve_fds(STDIN_FILENO, STDIN_FILENO, session);
+        return serve_standard(protocol, &client);
+    return serve_fds(STDIN_FILENO, STDIN_FILENO, protocol, &client);
 }
 
-static struct err *serve_with(const struct serve_options *options, struct session_options *session)
+static struct err *serve_with(const struct serve_options *options, struct service *service)
 {
     switch (options->mode) {
     case SERVE_TUNNEL:
-        return serve_tunnel(options, session);
+        return serve_tunnel(options, service);
     case SERVE_INETD:
-        return serve_inetd(session);
+        return serve_inetd(options->protocol, service);
     default:
-        return serve_sockets(options, session);
+        return serve_sockets(options, service);
     }
 }
 
@@ -307,6 +309,13 @@ static struct err *check_config_file(const char *path)
     return NULL;
 }
 
+/* For err_warn_to: what concerns no client. */
+static void log_warning(void *arg, const struct err *err)
+{
+    const struct service *service = arg;
+    access_log_err(&(struct access_log){.log = service->log, .address = "-"}, "WARN", err);
+}
+
 struct err *serve_run(const struct serve_options *options)
 {
     AUTO_ARENA(arena);
@@ -317,25 +326,24 @@ struct err *serve_run(const struct serve_options *options)
     while (root.n && root.p[root.n - 1] == '/')
         root.n--;
     own.pid_file = absolute(options->pid_file, arena);
-    struct session_options session = {
+    struct service service = {
         .root = arena_cstr(arena, root),
         .config_file = absolute(options->config_file, arena),
         .read_only = options->read_only,
         .virtual_host = options->virtual_host,
         .compression = options->compression,
         .limits = options->limits,
-        .peer = "-",
     };
-    account_set_total(options->requests_memory, E_RA_SVN_REQUEST_SIZE,
+    account_set_total(options->requests_memory,
                       "The requests that the server has at hand take more memory than "
                       "--max-requests-memory allows; try again later");
     if (options->log_file)
-        TRY(log_open(&session.log, absolute(options->log_file, arena)));
-    if (session.log)
-        err_warn_to(session_log_warning, &session);
-    struct err *err = serve_with(&own, &session);
+        TRY(log_open(&service.log, absolute(options->log_file, arena)));
+    if (service.log)
+        err_warn_to(log_warning, &service);
+    struct err *err = serve_with(&own, &service);
     registry_close_all();
     err_warn_to(NULL, NULL);
-    log_close(session.log);
+    log_close(service.log);
     return err;
 }

@@ -11,7 +11,7 @@
 #ifndef VARVE_SERVE_SERVE_H
 #define VARVE_SERVE_SERVE_H
 
-#include "svn/session.h"
+#include "net/client.h"
 
 enum serve_mode {
     SERVE_NONE,
@@ -23,20 +23,21 @@ enum serve_mode {
 
 struct serve_options {
     enum serve_mode mode;
+    const struct protocol *protocol;
     const char *root; /* folder under which repositories are found; default "/" */
     bool read_only;
     const char *config_file; /* in the place of every repository's svnserve.conf */
     const char *listen_host; /* NULL: all addresses */
-    int listen_port;         /* 0: 3690 */
+    int listen_port;         /* 0: the protocol's */
     bool prefer_ipv6;
     int compression; /* 0..9; default 5 */
     const char *log_file, *pid_file;
     const char *tunnel_user; /* SERVE_TUNNEL; NULL: the name of our uid */
     bool virtual_host, foreground;
-    struct session_limits limits; /* for each client */
-    struct peers_limits peers;    /* for all of them */
-    size_t requests_memory;       /* what all requests may take together; 0: no limit */
-    unsigned stop_timeout_s;      /* how long running commands may take to end when we stop */
+    struct client_limits limits; /* for each client */
+    struct peers_limits peers;   /* for all of them */
+    size_t requests_memory;      /* what all requests may take together; 0: no limit */
+    unsigned stop_timeout_s;     /* how long running commands may take to end when we stop */
 };
 
 void serve_options_init(struct serve_options *options); /* the defaults */

@@ -23,7 +23,7 @@ static unsigned offered(const struct session *s, enum access_level level, bool n
     if (!need_user && s->config.anon_access >= level)
         mechanisms |= MECH_ANONYMOUS;
     if (s->config.auth_access >= level) {
-        if (s->options->tunnel_user)
+        if (s->client->tunnel_user)
             mechanisms |= MECH_EXTERNAL;
         if (s->config.has_passwords)
             mechanisms |= MECH_CRAM_MD5;
@@ -104,11 +104,11 @@ static struct err *cram_md5(bool *ok, struct session *s)
     TRY(wire_read(&response, s->conn, s->request));
     if (response.kind != WIRE_STRING)
         return err_make(E_RA_SVN_MALFORMED_DATA, "Malformed network data");
-    if (!peers_may_log_in(s->options->peers, s->options->peer))
+    if (!peers_may_log_in(s->service->peers, s->client->address))
         return auth_too_many_from_there(s);
     const char *wrong = check_response(&user, s, challenge, response.text);
     if (wrong) {
-        peers_login_failed(s->options->peers, s->options->peer);
+        peers_login_failed(s->service->peers, s->client->address);
         return auth_send_failure(s, str_of(wrong));
     }
     session_set_user(s, user);
@@ -118,7 +118,7 @@ static struct err *cram_md5(bool *ok, struct session *s)
 
 static struct err *external(bool *ok, struct session *s, struct str token)
 {
-    struct str user = str_of(s->options->tunnel_user);
+    struct str user = str_of(s->client->tunnel_user);
     if (token.n && !str_eq(token, user))
         return auth_send_failure(s, S("Requested username does not match"));
     session_set_user(s, user);
@@ -150,7 +150,7 @@ static struct err *take_answer(bool *ok, struct session *s, unsigned mechanisms)
 /* After a failure the client may try again, on the same request. */
 static struct err *exchange(struct session *s, unsigned mechanisms)
 {
-    unsigned attempts = s->options->limits.login_attempts;
+    unsigned attempts = s->service->limits.login_attempts;
     TRY(send_request(s, mechanisms));
     s->in_exchange = true;
     for (unsigned attempt = 0; !attempts || attempt < attempts; attempt++) {

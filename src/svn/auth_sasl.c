@@ -10,7 +10,7 @@
  * Tokens travel in base64, except those of CRAM-MD5, which is older than SASL in this protocol. If
  * a security layer was agreed upon it begins behind the success, both ways. */
 #include "base/base64.h"
-#include "svn/cyrus.h"
+#include "net/cyrus.h"
 #include "svn/session_int.h"
 
 /* Bytes of one answer: a Kerberos ticket has up to 64 KiB, and base64 makes a third more of it. */
@@ -112,10 +112,10 @@ static struct err *let_in(struct exchange *x, struct str token)
 
 static struct err *attempt(bool *ok, struct exchange *x)
 {
-    const struct session_options *options = x->s->options;
+    const struct session *s = x->s;
     struct cyrus_answer answer;
     TRY(begin(&answer, x));
-    if (!peers_may_log_in(options->peers, options->peer)) {
+    if (!peers_may_log_in(s->service->peers, s->client->address)) {
         *ok = false;
         return auth_too_many_from_there(x->s);
     }
@@ -124,13 +124,13 @@ static struct err *attempt(bool *ok, struct exchange *x)
     *ok = answer.state == CYRUS_DONE;
     if (*ok)
         return let_in(x, answer.token);
-    peers_login_failed(options->peers, options->peer);
+    peers_login_failed(s->service->peers, s->client->address);
     return auth_send_failure(x->s, str_of(answer.text));
 }
 
 static struct err *converse(struct exchange *x)
 {
-    unsigned attempts = x->s->options->limits.login_attempts;
+    unsigned attempts = x->s->service->limits.login_attempts;
     TRY(send_request(x));
     x->s->in_exchange = true;
     for (unsigned i = 0; !attempts || i < attempts; i++) {
@@ -148,16 +148,17 @@ struct err *auth_sasl(struct session *s, bool need_user)
 {
     const struct cyrus_options options = {
         .realm = arena_cstr(s->request, s->config.realm),
-        .tunnel_user = s->options->tunnel_user,
+        .tunnel_user = s->client->tunnel_user,
         .anonymous = !need_user,
         .min_ssf = s->config.min_ssf,
         .max_ssf = s->config.max_ssf,
-        .fd = s->options->tunnel_user ? -1 : conn_in_fd(s->conn),
+        .fd = s->client->tunnel_user ? -1 : conn_in_fd(s->conn),
+        .layer_code = E_RA_SVN_IO_ERROR,
     };
     struct exchange x = {.s = s, .need_user = need_user};
     TRY(cyrus_open(&x.cyrus, &options));
     struct err *err = converse(&x);
     cyrus_close(x.cyrus);
-    conn_begin_request(s->conn, s->options->limits.request_bytes);
+    conn_begin_request(s->conn, s->service->limits.request_bytes);
     return err;
 }

@@ -49,7 +49,7 @@ static struct err *take_call(struct commit_call *call, struct session *s, struct
         .lock_tokens = tokens,
         .lock_token_count = call->lock_count,
         .client_mergeinfo = s->caps & CAP_MERGEINFO,
-        .open_texts_limit = s->options->limits.open_texts,
+        .open_texts_limit = s->service->limits.open_texts,
     };
     return NULL;
 }
@@ -58,7 +58,7 @@ static struct err *take_call(struct commit_call *call, struct session *s, struct
 static struct err *read_edit(struct str *command, struct wire_item *params, struct session *s)
 {
     struct account *commits = account_enter(s->account);
-    conn_begin_request(s->conn, s->options->limits.request_bytes);
+    conn_begin_request(s->conn, s->service->limits.request_bytes);
     struct err *err = wire_read_command(command, params, s->conn, s->request);
     account_enter(commits);
     return err;
@@ -110,7 +110,7 @@ static struct err *refuse_edit(struct session *s, struct err *why)
         struct arena_mark mark = arena_mark(s->request);
         struct str command;
         struct wire_item params;
-        conn_begin_request(s->conn, s->options->limits.request_bytes);
+        conn_begin_request(s->conn, s->service->limits.request_bytes);
         err = wire_read_command(&command, &params, s->conn, s->request);
         aborted = !err && (str_eq(command, S("abort-edit")) || str_eq(command, S("success")));
         arena_rewind(s->request, mark);
@@ -160,7 +160,7 @@ static struct err *take_commit(struct commit_result *result, struct session *s,
 }
 
 /* What readers ask for does not keep others from writing: a commit has a limit of its own. */
-static struct account *account_of_commit(const struct session_limits *limits)
+static struct account *account_of_commit(const struct client_limits *limits)
 {
     size_t bytes = limits->commit_memory;
     return account_new(&(struct account_terms){
@@ -182,7 +182,7 @@ struct err *cmd_commit(struct session *s, struct wire_args *args)
             return err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
     call.params.user = s->user;
     call.params.access = s->access;
-    struct account *account = account_of_commit(&s->options->limits),
+    struct account *account = account_of_commit(&s->service->limits),
                    *outer = account_enter(account);
     struct err *err = take_commit(&result, s, &call.params);
     account_enter(outer);

@@ -169,7 +169,7 @@ static struct err *send_file_rev(struct session *s, struct file_revs *cursor,
     TRY(wire_close(conn));
     while (entry->has_delta) {
         struct str piece;
-        TRY(file_revs_delta(&piece, cursor, s->svndiff_version, s->options->compression));
+        TRY(file_revs_delta(&piece, cursor, s->svndiff_version, s->service->compression));
         if (!piece.n)
             break;
         TRY(wire_str(conn, piece));

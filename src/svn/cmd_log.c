@@ -207,7 +207,7 @@ static struct err *send_log(struct session *s, const struct log_params *params,
 
 static void log_request(struct session *s, const struct log_params *params, const struct wanted *w)
 {
-    if (!s->options->log)
+    if (!s->service->log)
         return;
     AUTO_BUF(line);
     buf_cstr(&line, "log (");

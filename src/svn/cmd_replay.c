@@ -12,7 +12,7 @@ static struct err *replay_one(struct session *s, revnum rev, revnum low_water, b
         .low_water = low_water,
         .send_deltas = send_deltas,
         .svndiff_version = s->svndiff_version,
-        .compression_level = s->options->compression,
+        .compression_level = s->service->compression,
         .access = s->read_access,
     };
     struct edit_source *source;

@@ -81,7 +81,7 @@ static struct err *read_report(bool *aborted, struct err **held, struct report_s
         struct str command;
         struct wire_item params;
         int ended = 0;
-        conn_begin_request(s->conn, s->options->limits.request_bytes);
+        conn_begin_request(s->conn, s->service->limits.request_bytes);
         struct err *err = wire_read_command(&command, &params, s->conn, s->request);
         if (!err) {
             struct wire_args args = wire_args_of(&params);
@@ -159,7 +159,7 @@ static void fill_params(struct report_params *params, const struct session *s)
 {
     params->anchor = s->path;
     params->svndiff_version = s->svndiff_version;
-    params->compression_level = s->options->compression;
+    params->compression_level = s->service->compression;
     params->access = s->read_access;
 }
 

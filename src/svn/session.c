@@ -13,28 +13,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* So that two large ones at once do not fill the machine; 4 GB are two million changed paths. */
-static size_t commit_memory(void)
-{
-    const size_t most = (size_t)4 << 30, quarter = memory_size() / 4;
-    return quarter < most ? quarter : most;
-}
-
-void session_limits_init(struct session_limits *limits)
-{
-    *limits = (struct session_limits){
-        .request_bytes = 16 << 20,
-        .login_bytes = 64 << 10,
-        .request_memory = 256 << 20,
-        .commit_memory = commit_memory(),
-        .open_texts = 64,
-        .nesting = 64,
-        .login_attempts = 32,
-        .login_timeout_s = 120, /* somebody may have to type a password */
-        .idle_timeout_s = 3600,
-    };
-}
-
 /* Every command, with what it is called on the wire. */
 static const struct {
     struct str word;
@@ -189,49 +167,28 @@ struct str log_words(const struct session *s, const struct str *words, size_t n)
     return arena_str(s->request, buf_view(&line));
 }
 
-/* "<pid> <date> <peer> <user> <repository> " */
-static void begin_line(struct buf *line, const struct session *s)
+static struct access_log who_is(const struct session *s)
 {
-    char date[DATE_LONG_SIZE + 1];
-    date_format(date, date_now_us());
-    buf_printf(line, "%ld %s %s %.*s %.*s ", (long)getpid(), date, s->options->peer,
-               STR(s->user.n ? s->user : S("-")), STR(s->repo_name.n ? s->repo_name : S("-")));
+    return (struct access_log){s->service->log, s->client->address, s->user, s->repo_name};
 }
 
-/* Control bytes would break the line. */
-static void add_escaped(struct buf *line, const char *text)
+static struct access_log nobody(const struct client *client)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '\n')
-            buf_cstr(line, "\\n");
-        else if (c < 0x20 || c == 0x7f)
-            buf_printf(line, "\\x%02x", c);
-        else
-            buf_char(line, *text);
-    }
+    return (struct access_log){.log = client->service->log, .address = client->address};
 }
 
 void session_log(const struct session *s, const char *fmt, ...)
 {
-    if (!s->options->log)
-        return;
-    AUTO_BUF(line);
-    begin_line(&line, s);
+    const struct access_log who = who_is(s);
     va_list args;
     va_start(args, fmt);
-    char *text;
-    if (vasprintf(&text, fmt, args) >= 0) {
-        add_escaped(&line, text);
-        free(text);
-    }
+    access_log_v(&who, fmt, args);
     va_end(args);
-    log_line(s->options->log, buf_view(&line));
 }
 
 void session_log_denied(const struct session *s, struct str path, int right, bool recursive)
 {
-    if (!s->options->log || !s->user.n)
+    if (!s->service->log || !s->user.n)
         return;
     struct arena_mark mark = arena_mark(s->request); /* a long log may deny a million times */
     session_log(s, "Authorization Failed %s%s %.*s", recursive ? "recursive " : "",
@@ -241,20 +198,8 @@ void session_log_denied(const struct session *s, struct str path, int right, boo
 
 void session_log_err(const struct session *s, const struct err *err)
 {
-    for (const char *marker = ""; s->options->log && err; err = err->cause, marker = "-") {
-        AUTO_BUF(line);
-        begin_line(&line, s);
-        buf_printf(&line, "ERR%s - 0 %d ", marker, err->code);
-        add_escaped(&line, err->text);
-        log_line(s->options->log, buf_view(&line));
-    }
-}
-
-void session_log_warning(void *options, const struct err *err)
-{
-    const struct session nobody = {.options = options};
-    for (const char *marker = ""; err; err = err->cause, marker = "-")
-        session_log(&nobody, "WARN%s - 0 %d %s", marker, err->code, err->text);
+    const struct access_log who = who_is(s);
+    access_log_err(&who, "ERR", err);
 }
 
 /* The server is to blame, or a question makes no sense. */
@@ -328,7 +273,7 @@ struct err *finish_stream(struct session *s, struct err *err)
 static struct err *send_greeting(struct session *s)
 {
     TRY(wire_raw(s->conn, S("( success ( 2 2 ( ) ( edit-pipeline ")));
-    if (s->options->compression > 0)
+    if (s->service->compression > 0)
         TRY(wire_raw(s->conn, S("svndiff1 accepts-svndiff2 ")));
     return wire_raw(s->conn, S("absent-entries commit-revprops depth log-revprops atomic-revprops "
                                "partial-replay inherited-props "
@@ -341,7 +286,7 @@ static struct err *read_greeting(struct str *url, struct str *agent, struct str 
 {
     AUTO_BUF(words);
     struct wire_item answer;
-    conn_begin_request(s->conn, s->options->limits.login_bytes);
+    conn_begin_request(s->conn, s->service->limits.login_bytes);
     TRY(wire_read(&answer, s->conn, s->request));
     struct wire_args args = wire_args_of(&answer);
     uint64_t version = wire_take_number(&args);
@@ -409,7 +354,7 @@ static bool decode_path(struct str *path, const struct session *s, struct str ba
                         struct str encoded)
 {
     struct str whole = encoded;
-    if (s->options->virtual_host)
+    if (s->service->virtual_host)
         whole = path_canonicalize(
             arena_printf(s->request, "/%.*s%.*s", STR(host_of(base)), STR(encoded)), s->request);
     return path_uri_decode(path, whole, s->request) && count_slashes(*path) == count_slashes(whole);
@@ -432,7 +377,7 @@ static const char *find_repo(struct str *inside, size_t *depth, const struct ses
     for (*depth = 0;; ++*depth) {
         struct arena_mark mark = arena_mark(s->request);
         struct str folder =
-            arena_printf(s->request, "%s%.*s", s->options->root, STR(rest.n > 1 ? rest : S("")));
+            arena_printf(s->request, "%s%.*s", s->service->root, STR(rest.n > 1 ? rest : S("")));
         if (repo_is_at(folder.p)) {
             *inside = str_skip(path, rest.n > 1 ? rest.n : 0);
             return folder.p;
@@ -447,7 +392,7 @@ static const char *find_repo(struct str *inside, size_t *depth, const struct ses
 static void log_authz_warnings(const struct session *s)
 {
     const struct str *texts;
-    if (!s->options->log || !s->config.authz)
+    if (!s->service->log || !s->config.authz)
         return;
     size_t n = authz_warnings(&texts, s->config.authz);
     for (size_t i = 0; i < n; i++)
@@ -477,7 +422,7 @@ static struct err *open_repo(struct session *s, struct str url)
     name.n -= inside.n > name.n ? name.n : inside.n;
     s->authz_name = arena_str(s->arena, name.n ? name : path_basename(str_of(folder)));
     s->repo_name = path_uri_encode(s->authz_name, s->arena);
-    TRY(server_config_read(&s->config, s->repo, s->options->config_file, s->options->read_only,
+    TRY(server_config_read(&s->config, s->repo, s->service->config_file, s->service->read_only,
                            s->arena));
     s->own_repo.hooks = s->config.hooks;
     session_set_user(s, (struct str){0});
@@ -504,7 +449,7 @@ static struct err *begin(struct session *s)
     struct str url, agent, caps;
     TRY(send_greeting(s));
     TRY(read_greeting(&url, &agent, &caps, s));
-    int compression = s->options->compression;
+    int compression = s->service->compression;
     s->svndiff_version = compression > 0 && s->caps & CAP_SVNDIFF2   ? 2
                          : compression > 0 && s->caps & CAP_SVNDIFF1 ? 1
                                                                      : 0;
@@ -564,39 +509,20 @@ static struct err *stopped_error(void)
     return err_make(E_RA_SVN_IO_ERROR, "The server is being stopped");
 }
 
-/* Somebody who wants us to end may do so only while we wait for a command. */
-static struct err *begin_waiting(struct session *s)
-{
-    struct session_state *state = s->options->state;
-    if (!state)
-        return NULL;
-    atomic_store(&state->phase, SESSION_WAITING);
-    if (state->stopping && atomic_load(state->stopping))
-        return stopped_error();
-    return NULL;
-}
-
-static struct err *end_waiting(struct session *s)
-{
-    struct session_state *state = s->options->state;
-    enum session_phase waiting = SESSION_WAITING;
-    if (!state || atomic_compare_exchange_strong(&state->phase, &waiting, SESSION_BUSY))
-        return NULL;
-    return stopped_error();
-}
-
 /* One command and its answer. */
 static struct err *take_command(struct session *s)
 {
     struct str command;
     struct wire_item params;
-    TRY(begin_waiting(s));
-    conn_begin_request(s->conn, s->options->limits.request_bytes);
-    conn_begin_response(s->conn, s->options->limits.response_bytes);
+    if (!client_begin_waiting(s->client))
+        return stopped_error();
+    conn_begin_request(s->conn, s->service->limits.request_bytes);
+    conn_begin_response(s->conn, s->service->limits.response_bytes);
     s->is_idle = true;
     TRY(wire_read_command(&command, &params, s->conn, s->request));
     s->is_idle = false;
-    TRY(end_waiting(s));
+    if (!client_end_waiting(s->client))
+        return stopped_error();
     struct err *err = run_command(s, command, &params);
     return err && !is_fatal(err) ? send_failure(s, err) : err;
 }
@@ -606,7 +532,7 @@ static struct err *converse(struct session *s)
     TRY(begin(s));
     conn_set_deadline(s->conn, 0);
     account_set_terms(s->account, &(struct account_terms){
-                                      .limit = s->options->limits.request_memory,
+                                      .limit = s->service->limits.request_memory,
                                       .free = SESSION_MEMORY_FREE,
                                       .code = E_RA_SVN_REQUEST_SIZE,
                                       .text = "The client request takes more memory than "
@@ -630,23 +556,25 @@ static bool is_limit(const struct err *err)
 /* What is wrong with the conversation itself goes without the names of user and repository. */
 static void log_end(const struct session *s, const struct err *err)
 {
-    struct session nobody = {.options = s->options};
+    const struct access_log who = nobody(s->client);
     bool is_protocol = err->code == E_RA_SVN_CONNECTION_CLOSED ||
                        err->code == E_RA_SVN_MALFORMED_DATA || err->code == E_RA_SVN_BAD_VERSION ||
                        err->code == E_RA_NOT_AUTHORIZED || err->code == E_AUTHN_FAILED;
-    session_log_err(is_protocol ? &nobody : s, err);
+    if (is_protocol)
+        access_log_err(&who, "ERR", err);
+    else
+        session_log_err(s, err);
 }
 
 /* The last words, and the line in the log. The peer's leaving is the ordinary end of a session that
  * was open. */
 static struct err *say_goodbye(struct session *s, struct err *err)
 {
-    const struct session_state *state = s->options->state;
     account_enter(NULL); /* the last words need little, and must not fail for want of memory */
     conn_hold_discard(s->conn);
     conn_begin_response(s->conn, 0);
     if (err->code == E_RA_SVN_CONNECTION_CLOSED) {
-        bool stopped = state && atomic_load(&state->phase) == SESSION_ENDED;
+        bool stopped = client_is_ended(s->client);
         if (stopped || (s->is_open && s->is_idle)) {
             err_free(err);
             err = stopped ? stopped_error() : NULL;
@@ -662,7 +590,7 @@ static struct err *say_goodbye(struct session *s, struct err *err)
 }
 
 /* Whoever has not logged in has a small share, and only that, and so is in nobody's way. */
-static struct account *stranger_account(const struct session_limits *limits)
+static struct account *stranger_account(const struct client_limits *limits)
 {
     size_t bytes = LOGIN_MEMORY_FACTOR * limits->login_bytes;
     if (bytes)
@@ -676,11 +604,12 @@ static struct account *stranger_account(const struct session_limits *limits)
     });
 }
 
-struct err *session_serve(struct conn *conn, const struct session_options *options)
+static struct err *serve(struct conn *conn, const struct client *client)
 {
-    const struct session_limits *limits = &options->limits;
+    const struct client_limits *limits = &client->service->limits;
     /* The client's names and what the administrator wrote: nothing that grows, so not charged. */
-    struct session s = {.options = options,
+    struct session s = {.client = client,
+                        .service = client->service,
                         .conn = conn,
                         .arena = arena_new(),
                         .account = stranger_account(limits)};
@@ -700,13 +629,26 @@ struct err *session_serve(struct conn *conn, const struct session_options *optio
     return err;
 }
 
-void session_turn_away(int fd, const struct session_options *options, struct err *why)
+static void turn_away(struct conn *conn, const struct client *client, struct err *why)
 {
-    struct conn *conn = conn_new(fd, fd);
-    struct session s = {.options = options, .conn = conn};
-    session_log_err(&s, why);
+    const struct access_log who = nobody(client);
+    access_log_err(&who, "ERR", why);
     err_free(wire_failure(conn, why)); /* a new socket has room for a line */
     err_free(conn_flush(conn));
-    conn_free(conn);
     err_free(why);
 }
+
+const struct conn_codes svn_conn_codes = {
+    .closed = E_RA_SVN_CONNECTION_CLOSED,
+    .io = E_RA_SVN_IO_ERROR,
+    .request_size = E_RA_SVN_REQUEST_SIZE,
+    .response_size = E_RA_SVN_RESPONSE_SIZE,
+};
+
+const struct protocol svn_protocol = {
+    .name = "svn",
+    .port = 3690,
+    .codes = &svn_conn_codes,
+    .serve = serve,
+    .turn_away = turn_away,
+};

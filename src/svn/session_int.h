@@ -20,7 +20,8 @@ enum client_capability {
 };
 
 struct session {
-    const struct session_options *options;
+    const struct client *client;
+    const struct service *service; /* the client's */
     struct conn *conn;
     struct arena *arena;      /* lives as long as the session */
     struct arena *request;    /* rewound after each command */

@@ -14,7 +14,7 @@
 #include "base/num.h"
 #include "fsfs/props.h"
 #include "fsfs/types.h"
-#include "svn/conn.h"
+#include "net/conn.h"
 
 enum {
     WIRE_WORD_MAX = 31,

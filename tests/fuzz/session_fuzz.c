@@ -64,15 +64,15 @@ static int descriptor_of(const void *bytes, size_t n)
 
 static void hold_session(const void *bytes, size_t n)
 {
-    struct session_options options = {
-        .root = root, .compression = 5, .peer = "-", .tunnel_user = "alice"};
-    session_limits_init(&options.limits);
-    options.limits.request_bytes = INPUT_MAX;
-    options.limits.request_memory = 16 << 20;
-    options.limits.login_timeout_s = 0;
+    struct service service = {.root = root, .compression = 5};
+    client_limits_init(&service.limits);
+    service.limits.request_bytes = INPUT_MAX;
+    service.limits.request_memory = 16 << 20;
+    service.limits.login_timeout_s = 0;
+    const struct client client = {.service = &service, .address = "-", .tunnel_user = "alice"};
     int in_fd = descriptor_of(bytes, n), out_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    struct conn *conn = conn_new(in_fd, out_fd);
-    err_free(session_serve(conn, &options));
+    struct conn *conn = conn_new(in_fd, out_fd, &svn_conn_codes);
+    err_free(svn_protocol.serve(conn, &client));
     conn_free(conn);
     close(out_fd);
     close(in_fd);

@@ -4,6 +4,7 @@
  * of it is written again where it can be. */
 #include "base/account.h"
 #include "svn/edit_wire.h"
+#include "svn/session.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -130,7 +131,7 @@ static void converse(int fd)
         .limit = MEMORY, .code = E_RA_SVN_REQUEST_SIZE, .text = "too much"});
     struct account *outer = account_enter(account);
     struct arena *arena = arena_new();
-    struct conn *conn = conn_new(fd, fd);
+    struct conn *conn = conn_new(fd, fd, &svn_conn_codes);
     struct edit_decoder decoder;
     struct err *err = NULL;
     edit_decoder_init(&decoder, S("svn://host/repos"));

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { KB = 1 << 10, MB = 1 << 20, CODE = E_RA_SVN_REQUEST_SIZE, TOTAL_CODE = E_REPOS_BAD_ARGS };
+enum { KB = 1 << 10, MB = 1 << 20, CODE = E_RA_SVN_REQUEST_SIZE };
 
 static struct account *account_of(size_t limit, size_t free_share)
 {
@@ -33,14 +33,14 @@ static void the_check_fails_above_the_limit_and_no_longer_below_it(void **state)
 static void all_share_a_total_but_each_has_a_free_share(void **state)
 {
     struct account *a = account_of(0, 64 * KB), *b = account_of(0, 64 * KB);
-    account_set_total(MB, TOTAL_CODE, "all");
+    account_set_total(MB, "all");
     account_charge(a, MB);
     assert_ok(account_check_more(a, 0));
     account_charge(b, 64 * KB);
     assert_ok(account_check_more(b, 0));
-    assert_err(account_check_more(b, 128 * KB), TOTAL_CODE, "all");
+    assert_err(account_check_more(b, 128 * KB), CODE, "all");
     account_charge(b, 128 * KB);
-    assert_err(account_check_more(b, 0), TOTAL_CODE, "all");
+    assert_err(account_check_more(b, 0), CODE, "all");
     assert_ok(account_check_more(a, 0)); /* who was there first goes on */
     account_credit(b, 192 * KB);
     assert_ok(account_check_more(b, 0));
@@ -51,7 +51,7 @@ static void all_share_a_total_but_each_has_a_free_share(void **state)
     account_credit(b, MB);
     account_close(b);
     assert_int_equal(account_total(), 0);
-    account_set_total(0, 0, NULL);
+    account_set_total(0, NULL);
 }
 
 static void terms_may_change_while_it_is_in_use(void **state)
@@ -116,7 +116,7 @@ static void bytes_that_a_buffer_hands_on_are_charged_to_nobody(void **state)
 static void an_object_counts_once_however_many_hold_it(void **state)
 {
     struct account *a = account_of(0, 64 * KB), *b = account_of(0, 64 * KB);
-    account_set_total(MB, TOTAL_CODE, "all");
+    account_set_total(MB, "all");
     struct blob *first = blob_new(700 * KB), *second = blob_new(700 * KB);
     account_pin(a, &first->shared);
     account_pin(b, &first->shared);
@@ -128,7 +128,7 @@ static void an_object_counts_once_however_many_hold_it(void **state)
     account_unpin(b, &first->shared);
     assert_int_equal(account_total(), first->shared.bytes);
     account_pin(a, &second->shared);
-    assert_err(account_check_more(a, 0), TOTAL_CODE, "all");
+    assert_err(account_check_more(a, 0), CODE, "all");
     assert_ok(account_check_more(b, 0)); /* who was there first goes on */
     account_unpin(a, &second->shared);
     assert_ok(account_check_more(a, 0));
@@ -136,7 +136,7 @@ static void an_object_counts_once_however_many_hold_it(void **state)
     account_close(a);
     account_close(b);
     assert_int_equal(account_total(), 0);
-    account_set_total(0, 0, NULL);
+    account_set_total(0, NULL);
     shared_unref(first);
     shared_unref(second);
 }
@@ -171,7 +171,7 @@ static void in_a_thread(void *(*fn)(void *arg), struct holding *holding)
 static void objects_that_another_thread_lets_go_of_make_no_total_of_less_than_nothing(void **state)
 {
     struct account *a = account_of(0, 0), *b = account_of(0, 0);
-    account_set_total(MB, TOTAL_CODE, "all");
+    account_set_total(MB, "all");
     struct holding holdings[2] = {{a, blob_new(60 * KB)}, {a, blob_new(60 * KB)}};
     for (int i = 0; i < 2; i++)
         in_a_thread(hold, &holdings[i]);
@@ -190,7 +190,7 @@ static void objects_that_another_thread_lets_go_of_make_no_total_of_less_than_no
     }
     account_close(a);
     account_close(b);
-    account_set_total(0, 0, NULL);
+    account_set_total(0, NULL);
 }
 
 static void what_an_arena_keeps_is_held_until_it_is_rewound(void **state)

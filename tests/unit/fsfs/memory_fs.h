@@ -14,12 +14,11 @@ static MAY_BE_UNUSED struct fsfs *memory_fs(int format)
 {
     struct fsfs *fs;
     struct fsfs_options options = {.store = memory_store_new()};
-    assert_ok(fsfs_create_in(options.store,
-                             &(struct fsfs_create_options){
-                                 .format = format,
-                                 .shard_size = 4,
-                                 .uuid = "65390229-12b7-0310-b90b-f21a5aa7ec8e",
-                                 .date = "2001-02-03T04:05:06.000000Z"}));
+    assert_ok(fsfs_create_in(
+        options.store, &(struct fsfs_create_options){.format = format,
+                                                     .shard_size = 4,
+                                                     .uuid = "65390229-12b7-0310-b90b-f21a5aa7ec8e",
+                                                     .date = "2001-02-03T04:05:06.000000Z"}));
     assert_ok(fsfs_open(&fs, NULL, &options));
     return fs;
 }

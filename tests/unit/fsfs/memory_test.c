@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filesystems of every format on a store in memory: what is above the store needs no disk. */
-#include "memory_fs.h"
 #include "fsfs/rep.h"
 #include "fsfs/verify.h"
+#include "memory_fs.h"
 #include <pthread.h>
 
 static const int formats[] = {1, 2, 3, 4, 6, 7, 8};
@@ -112,8 +112,8 @@ static void committers_at_the_same_time_form_batches(void **state)
     for (int i = 0; i < COMMITTERS; i++) {
         committers[i].fs = fs;
         snprintf(committers[i].path, sizeof committers[i].path, "/file-%d", i);
-        assert_int_equal(
-            pthread_create(&committers[i].thread, NULL, commit_often, &committers[i]), 0);
+        assert_int_equal(pthread_create(&committers[i].thread, NULL, commit_often, &committers[i]),
+                         0);
     }
     for (int i = 0; i < COMMITTERS; i++)
         pthread_join(committers[i].thread, NULL);

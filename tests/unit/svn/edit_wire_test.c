@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../testing.h"
 #include "svn/edit_wire.h"
+#include "svn/session.h"
 #include <unistd.h>
 
 static struct arena *arena;
@@ -28,7 +29,7 @@ static struct err *decode(struct edit_event *event, const char *text)
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(write(fds[1], text, strlen(text)), strlen(text));
     close(fds[1]);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &svn_conn_codes);
     struct err *err = wire_read_command(&command, &params, conn, arena);
     conn_free(conn);
     close(fds[0]);
@@ -208,7 +209,7 @@ static void events_are_written_as_commands(void **state)
         int fds[2];
         char space[256];
         assert_int_equal(pipe(fds), 0);
-        struct conn *conn = conn_new(fds[1], fds[1]);
+        struct conn *conn = conn_new(fds[1], fds[1], &svn_conn_codes);
         assert_ok(edit_encode(conn, &cases[i].event));
         assert_ok(conn_flush(conn));
         ssize_t got = read(fds[0], space, sizeof space);

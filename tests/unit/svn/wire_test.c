@@ -2,6 +2,7 @@
 /* Items read from a pipe: what the protocol allows, and what it does not. */
 #include "../testing.h"
 #include "base/account.h"
+#include "svn/session.h"
 #include "svn/wire.h"
 #include <malloc.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static struct conn *conn_of(struct str text)
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(write(fds[1], text.p, text.n), text.n);
     close(fds[1]);
-    return conn_new(fds[0], fds[0]);
+    return conn_new(fds[0], fds[0], &svn_conn_codes);
 }
 
 static struct err *read_str(struct wire_item *item, struct str text)
@@ -281,7 +282,8 @@ static void what_is_written_is_read_the_same(void **state)
     char large[1000];
     memset(large, ')', sizeof large);
     assert_int_equal(pipe(fds), 0);
-    struct conn *to = conn_new(fds[1], fds[1]), *from = conn_new(fds[0], fds[0]);
+    struct conn *to = conn_new(fds[1], fds[1], &svn_conn_codes),
+                *from = conn_new(fds[0], fds[0], &svn_conn_codes);
     assert_ok(wire_open(to));
     assert_ok(wire_number(to, UINT64_MAX));
     assert_ok(wire_str(to, S("")));

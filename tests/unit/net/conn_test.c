@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../testing.h"
-#include "svn/conn.h"
+#include "net/conn.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+static const struct conn_codes codes = {
+    .closed = E_RA_SVN_CONNECTION_CLOSED,
+    .io = E_RA_SVN_IO_ERROR,
+    .request_size = E_RA_SVN_REQUEST_SIZE,
+    .response_size = E_RA_SVN_RESPONSE_SIZE,
+};
 
 static void make_pair(int fds[2])
 {
@@ -23,7 +30,7 @@ static void what_is_written_waits_for_a_flush(void **state)
     int fds[2];
     char space[64];
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     assert_ok(conn_write_str(conn, S("one ")));
     assert_ok(conn_write_str(conn, S("two ")));
     assert_int_equal(have(fds[1], space, sizeof space).n, 0);
@@ -39,7 +46,7 @@ static void who_waits_for_the_peer_sends_first(void **state)
     int fds[2];
     char space[64], byte;
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     assert_ok(conn_write_str(conn, S("question ")));
     assert_int_equal(write(fds[1], "!", 1), 1);
     assert_ok(conn_read(conn, &byte, 1));
@@ -54,7 +61,7 @@ static void an_answer_that_is_taken_back_leaves_nothing(void **state)
     int fds[2];
     char space[256 << 10];
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     assert_ok(conn_write_str(conn, S("before ")));
     conn_hold(conn);
     memset(space, 'x', sizeof space);
@@ -81,7 +88,7 @@ static void after_an_error_every_call_fails(void **state)
     char byte;
     struct str peeked;
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     close(fds[1]);
     assert_err(conn_peek(&peeked, conn), E_RA_SVN_CONNECTION_CLOSED,
                "Network connection closed unexpectedly");
@@ -98,7 +105,7 @@ static void writing_to_who_is_gone_is_an_error(void **state)
 {
     int fds[2];
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     close(fds[1]);
     assert_ok(conn_write_str(conn, S("x")));
     assert_err(conn_flush(conn), E_RA_SVN_CONNECTION_CLOSED, NULL);
@@ -110,7 +117,7 @@ static void a_response_has_a_limit_too(void **state)
 {
     int fds[2];
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     conn_begin_response(conn, 10);
     assert_ok(conn_write_str(conn, S("0123456789")));
     assert_err(conn_write_str(conn, S("x")), E_RA_SVN_RESPONSE_SIZE, NULL);
@@ -170,7 +177,7 @@ static void two_full_ways_do_not_wait_for_each_other(int in[2], int out[2])
     size_t before = stuff(out[1]);
     struct peer peer = {
         .to = in[1], .from = out[0], .first = 1 << 20, .want = before + sizeof text};
-    struct conn *conn = conn_new(in[0], out[1]);
+    struct conn *conn = conn_new(in[0], out[1], &codes);
     for (size_t done = 0; done < sizeof text; done += 1 << 10)
         assert_ok(conn_write(conn, text, 1 << 10));
     assert_int_equal(pthread_create(&thread, NULL, be_busy, &peer), 0);
@@ -223,7 +230,7 @@ static void a_way_with_little_room_is_not_overfilled(void **state)
     assert_int_equal(read(out[0], space, 4096), 4096); /* room for one page */
     struct peer peer = {
         .to = in[1], .from = out[0], .first = 1 << 20, .want = before - 4096 + sizeof text};
-    struct conn *conn = conn_new(in[0], out[1]);
+    struct conn *conn = conn_new(in[0], out[1], &codes);
     for (size_t done = 0; done < sizeof text; done += 1 << 10)
         assert_ok(conn_write(conn, text, 1 << 10));
     pthread_t thread;
@@ -255,7 +262,7 @@ static void a_peer_that_only_sends_is_given_up(void **state)
     pthread_t thread;
     make_pair(fds);
     stuff(fds[0]);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     assert_ok(conn_write_str(conn, S("failure")));
     assert_int_equal(pthread_create(&thread, NULL, send_for_ever, &fds[1]), 0);
     alarm(60);
@@ -272,7 +279,7 @@ static void a_deadline_ends_the_input_and_one_can_still_write(void **state)
     int fds[2];
     char space[64], byte;
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     conn_set_deadline(conn, 1);
     assert_err(conn_read(conn, &byte, 1), E_RA_SVN_IO_ERROR, NULL);
     assert_err(conn_read(conn, &byte, 1), E_RA_SVN_CONNECTION_CLOSED, NULL);
@@ -289,7 +296,7 @@ static void a_silent_peer_is_waited_for_so_long(void **state)
     int fds[2];
     char byte;
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     conn_set_idle_timeout(conn, 1);
     assert_err(conn_read(conn, &byte, 1), E_RA_SVN_IO_ERROR,
                "Nothing was heard from the client within 1 seconds");
@@ -316,7 +323,7 @@ static void last_words_reach_a_peer_that_is_still_sending(void **state)
     void *failed;
     pthread_t thread;
     make_pair(fds);
-    struct conn *conn = conn_new(fds[0], fds[0]);
+    struct conn *conn = conn_new(fds[0], fds[0], &codes);
     assert_int_equal(pthread_create(&thread, NULL, send_for_a_while, &fds[1]), 0);
     assert_ok(conn_write_str(conn, S("bye ")));
     conn_linger(conn);

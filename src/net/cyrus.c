@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "svn/cyrus.h"
+#include "net/cyrus.h"
 
 #include <limits.h>
 #include <netdb.h>
@@ -19,6 +19,7 @@ enum {
 struct cyrus {
     sasl_conn_t *sasl;
     const char *tunnel_user; /* the caller's */
+    int layer_code;
 };
 
 /* ---- the library ---- */
@@ -147,6 +148,7 @@ struct err *cyrus_open(struct cyrus **out, const struct cyrus_options *options)
     *out = mem_zalloc(sizeof **out);
     (*out)->sasl = sasl;
     (*out)->tunnel_user = options->tunnel_user;
+    (*out)->layer_code = options->layer_code;
     return NULL;
 }
 
@@ -225,7 +227,7 @@ struct err *cyrus_user(struct str *out, struct cyrus *cyrus, struct arena *arena
 static struct err *layer_error(struct cyrus *cyrus, int result)
 {
     const char *detail = sasl_errdetail(cyrus->sasl);
-    return err_make(E_RA_SVN_IO_ERROR, "SASL security layer: %s",
+    return err_make(cyrus->layer_code, "SASL security layer: %s",
                     detail ? detail : sasl_errstring(result, NULL, NULL));
 }
 

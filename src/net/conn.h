@@ -5,13 +5,11 @@
  * wait for the peer: a conversation of pipelined requests costs one system call a direction. Large
  * pieces (cached wire texts) are written from where they are, without a copy.
  *
- * Errors: E_RA_SVN_CONNECTION_CLOSED at the end of input, E_RA_SVN_IO_ERROR where the peer lets us
- * wait too long, E_RA_SVN_REQUEST_SIZE, E_RA_SVN_RESPONSE_SIZE, those of the thread's account
- * (account.h) where it has too much, errno values. After an error of the
- * descriptor every later call fails the same way; after the end of input, or a wait for it that was
- * too long, one can still write. One thread at a time. */
-#ifndef VARVE_SVN_CONN_H
-#define VARVE_SVN_CONN_H
+ * Errors: those of conn_codes, those of the thread's account (account.h) where it has too much,
+ * errno values. After an error of the descriptor every later call fails the same way; after the end
+ * of input, or a wait for it that was too long, one can still write. One thread at a time. */
+#ifndef VARVE_NET_CONN_H
+#define VARVE_NET_CONN_H
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -20,8 +18,15 @@
 
 struct conn;
 
+/* The protocol's words for what may go wrong. */
+struct conn_codes {
+    int closed;                      /* the end of input */
+    int io;                          /* the peer lets us wait too long; a security layer failed */
+    int request_size, response_size; /* a limit is met */
+};
+
 /* IN_FD and OUT_FD (may be the same) stay the caller's. */
-struct conn *conn_new(int in_fd, int out_fd);
+struct conn *conn_new(int in_fd, int out_fd, const struct conn_codes *codes);
 void conn_free(struct conn *conn);
 
 /* Where the peer's bytes come from: to ask for addresses. */

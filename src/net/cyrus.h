@@ -8,11 +8,11 @@
  * A name belongs to the realm that it was authenticated in: the library is always asked for
  * NAME@REALM, so that a database may hold several realms, and a name that claims another realm is
  * refused. */
-#ifndef VARVE_SVN_CYRUS_H
-#define VARVE_SVN_CYRUS_H
+#ifndef VARVE_NET_CYRUS_H
+#define VARVE_NET_CYRUS_H
 
 #include "base/arena.h"
-#include "svn/conn.h"
+#include "net/conn.h"
 #include <stdbool.h>
 
 struct cyrus;
@@ -23,6 +23,7 @@ struct cyrus_options {
     bool anonymous;            /* mechanisms that name nobody will do */
     unsigned min_ssf, max_ssf; /* strength of the security layer: 0 none, 1 integrity, else bits */
     int fd;                    /* a socket of which the library may know the addresses; or -1 */
+    int layer_code;            /* the error where the security layer fails */
 };
 
 /* E_RA_NOT_AUTHORIZED where the library cannot be had. */

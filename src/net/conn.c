@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "svn/conn.h"
+#include "net/conn.h"
 
 #include "base/account.h"
 #include <errno.h>
@@ -22,6 +22,7 @@ enum {
 
 struct conn {
     int in_fd, out_fd;
+    const struct conn_codes *codes;
     struct buf in; /* IN_AT .. in.n is not consumed yet */
     size_t in_at;
     struct buf out;
@@ -39,11 +40,12 @@ struct conn {
     unsigned nesting;
 };
 
-struct conn *conn_new(int in_fd, int out_fd)
+struct conn *conn_new(int in_fd, int out_fd, const struct conn_codes *codes)
 {
     struct conn *conn = mem_zalloc(sizeof *conn);
     conn->in_fd = in_fd;
     conn->out_fd = out_fd;
+    conn->codes = codes;
     conn->nesting = NESTING;
     buf_reserve(&conn->in, IN_BUFFER);
     buf_reserve(&conn->out, OUT_BUFFER);
@@ -73,14 +75,14 @@ bool conn_is_secure(const struct conn *conn)
     return conn->layer.self;
 }
 
-static struct err *closed_error(void)
+static struct err *closed_error(const struct conn *conn)
 {
-    return err_make(E_RA_SVN_CONNECTION_CLOSED, "Network connection closed unexpectedly");
+    return err_make(conn->codes->closed, "Network connection closed unexpectedly");
 }
 
 static struct err *failed_error(const struct conn *conn)
 {
-    return conn->failed == EPIPE ? closed_error()
+    return conn->failed == EPIPE ? closed_error(conn)
                                  : err_errno(conn->failed, "Can't talk to the peer");
 }
 
@@ -132,7 +134,7 @@ static bool is_late(int errnum)
 static struct err *late_error(struct conn *conn, const char *what, unsigned seconds)
 {
     conn->ended = true;
-    return err_make(E_RA_SVN_IO_ERROR, "%s within %u seconds", what, seconds);
+    return err_make(conn->codes->io, "%s within %u seconds", what, seconds);
 }
 
 /* A step of a wait is over. *WAITED_S: since the peer last did something. */
@@ -144,7 +146,7 @@ static struct err *check_patience(struct conn *conn, unsigned *waited_s)
     if (!account_is_in_the_way(account_current))
         return NULL;
     conn->ended = true;
-    return err_make(E_RA_SVN_IO_ERROR,
+    return err_make(conn->codes->io,
                     "The client made no progress within %u seconds, and others "
                     "want the memory that its request takes",
                     conn->step_s);
@@ -166,7 +168,7 @@ static struct err *wait_until_deadline(struct conn *conn)
             return NULL;
     } while (left > 0);
     conn->ended = true;
-    return err_make(E_RA_SVN_IO_ERROR, "The client did not log in in time");
+    return err_make(conn->codes->io, "The client did not log in in time");
 }
 
 /* jemalloc's, where the program is linked with it. */
@@ -187,7 +189,7 @@ static struct err *receive(size_t *got, struct conn *conn, char *to, size_t n)
 {
     ssize_t count;
     if (conn->ended)
-        return closed_error();
+        return closed_error(conn);
     TRY(wait_until_deadline(conn));
     unsigned waited_s = 0;
     while ((count = read(conn->in_fd, to, n)) < 0 && (errno == EINTR || is_late(errno)))
@@ -199,7 +201,7 @@ static struct err *receive(size_t *got, struct conn *conn, char *to, size_t n)
     if (count > 0)
         return NULL;
     conn->ended = true;
-    return closed_error();
+    return closed_error(conn);
 }
 
 /* What the layer says of a damaged stream, once; after it the connection is as good as closed. */
@@ -272,7 +274,7 @@ static struct err *count_request(struct conn *conn, size_t n)
 {
     conn->request_bytes += n;
     if (conn->request_limit && conn->request_bytes > conn->request_limit)
-        return err_make(E_RA_SVN_REQUEST_SIZE,
+        return err_make(conn->codes->request_size,
                         "The client request size exceeds the configured limit");
     return NULL;
 }
@@ -443,7 +445,7 @@ struct err *conn_write(struct conn *conn, const void *p, size_t n)
 {
     conn->response_bytes += n;
     if (conn->response_limit && conn->response_bytes > conn->response_limit)
-        return err_make(E_RA_SVN_RESPONSE_SIZE,
+        return err_make(conn->codes->response_size,
                         "The server response size exceeds the configured limit");
     if (n >= DIRECT_WRITE || conn->out.n + n > OUT_BUFFER)
         TRY(account_check()); /* a bufferful at a time, as above */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "svn/peers.h"
+#include "net/peers.h"
 
 #include "base/buf.h"
 #include "base/map.h"

@@ -5,7 +5,7 @@
  *
  * A length that it does not allow is its error. */
 #include "../testing.h"
-#include "svn/conn.h"
+#include "net/conn.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +14,13 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static const struct conn_codes codes = {
+    .closed = E_RA_SVN_CONNECTION_CLOSED,
+    .io = E_RA_SVN_IO_ERROR,
+    .request_size = E_RA_SVN_REQUEST_SIZE,
+    .response_size = E_RA_SVN_RESPONSE_SIZE,
+};
 
 enum { PIECE_MAX = 100, MASK = 0x55 };
 
@@ -77,7 +84,7 @@ static struct mask *mask_new(struct conn_layer *layer)
 static struct conn *make_conn(int fds[2])
 {
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    return conn_new(fds[0], fds[0]);
+    return conn_new(fds[0], fds[0], &codes);
 }
 
 static void end(struct conn *conn, int fds[2])

@@ -4,8 +4,8 @@
  * One table for the process, a row an address (of IPv6 the first 64 bits: what one customer gets).
  * A row lasts while somebody is connected from there or has used up a part of what an address may
  * do; PEERS_MAX bounds the table. All threads may use it at once. */
-#ifndef VARVE_SVN_PEERS_H
-#define VARVE_SVN_PEERS_H
+#ifndef VARVE_NET_PEERS_H
+#define VARVE_NET_PEERS_H
 
 #include "base/err.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../testing.h"
-#include "svn/peers.h"
+#include "net/peers.h"
 #include <stdio.h>
 #include <unistd.h>
 
