@@ -30,7 +30,7 @@ struct point {
 
 struct authz_view {
     struct shared shared;
-    struct access access;
+    int everywhere;
     struct point *points;
     uint32_t count;
     uint32_t *table; /* open addressing: points with a name, by parent and name */
@@ -281,16 +281,9 @@ int authz_view_rights(const struct authz_view *view, struct str path, bool recur
     return recursive ? verdict.least : verdict.rights;
 }
 
-static bool view_allows(const struct access *access, struct str path, int right, bool recursive)
+int authz_view_everywhere(const struct authz_view *view)
 {
-    const struct authz_view *view =
-        (const void *)((const char *)access - offsetof(struct authz_view, access));
-    return (authz_view_rights(view, path, recursive) & right) == right;
-}
-
-const struct access *authz_view_access(const struct authz_view *view)
-{
-    return &view->access;
+    return view->everywhere;
 }
 
 int authz_view_any(const struct authz_view *view)
@@ -427,7 +420,7 @@ static void fill_view(struct authz_view *view, const struct authz *authz, struct
     free(used);
     spread_deep_rules(view);
     sum_up(view);
-    view->access = (struct access){.allowed = view_allows, .everywhere = everywhere(view)};
+    view->everywhere = everywhere(view);
 }
 
 static struct authz_view *view_new(struct authz *authz, struct str repository, struct str user)

@@ -23,7 +23,7 @@
 #define VARVE_REPO_AUTHZ_H
 
 #include "base/arena.h"
-#include "repo/access.h"
+#include "repo/principal.h"
 
 struct authz; /* a `struct shared` */
 struct authz_view;
@@ -40,8 +40,8 @@ size_t authz_warnings(const struct str **texts, const struct authz *authz);
 const struct authz_view *authz_view(struct authz *authz, struct str repository, struct str user,
                                     struct arena *arena);
 
-/* The view as the cursors ask it. */
-const struct access *authz_view_access(const struct authz_view *view);
+/* The rights that are had on every path. */
+int authz_view_everywhere(const struct authz_view *view);
 /* The rights (enum access_right) on PATH, RECURSIVE: on everything at and below it. */
 int authz_view_rights(const struct authz_view *view, struct str path, bool recursive);
 /* All rights that any rule for the repository gives to the user, wherever it is. */

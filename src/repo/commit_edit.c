@@ -95,7 +95,7 @@ static struct err *out_of_date(struct str path, enum node_kind kind)
 static struct err *need_right(const struct commit_edit *ce, struct str path, int right,
                               bool recursive)
 {
-    if (access_allowed(ce->params.access, path, right, recursive))
+    if (principal_may(ce->params.who, path, right, recursive))
         return NULL;
     return err_make(right == ACCESS_WRITE ? E_AUTHZ_UNWRITABLE : E_AUTHZ_UNREADABLE,
                     "Access denied");
@@ -144,8 +144,8 @@ static struct err *check_current(struct commit_edit *ce, struct str path, revnum
  * texts are sent and hooks run. */
 static struct err *need_lock(const struct commit_edit *ce, struct str path, bool recursive)
 {
-    return locks_allow(ce->repo->fs, path, recursive, ce->params.user, ce->params.lock_tokens,
-                       ce->params.lock_token_count);
+    return locks_allow(ce->repo->fs, path, recursive, principal_user(ce->params.who),
+                       ce->params.lock_tokens, ce->params.lock_token_count);
 }
 
 /* ---- events ---- */
@@ -272,7 +272,8 @@ static struct err *set_revprops(struct commit_edit *ce)
         TRY(txn_check_revprop(prop->name));
         txn_set_revprop(ce->txn, prop->name, &prop->value);
     }
-    txn_set_revprop(ce->txn, S("svn:author"), params->user.n ? &params->user : NULL);
+    const struct str author = principal_user(params->who);
+    txn_set_revprop(ce->txn, S("svn:author"), author.n ? &author : NULL);
     return NULL;
 }
 
@@ -281,7 +282,7 @@ static struct err *run_start_commit(struct commit_edit *ce)
     if (!hook_exists(ce->repo, "start-commit"))
         return NULL;
     TRY(txn_spill(ce->txn));
-    TRY(hook_start_commit(ce->repo, ce->params.user, ce->params.client_mergeinfo,
+    TRY(hook_start_commit(ce->repo, principal_user(ce->params.who), ce->params.client_mergeinfo,
                           str_of(ce->txn_name)));
     return txn_unspill_changes(ce->txn);
 }
@@ -562,7 +563,7 @@ static struct err *commit_now(struct commit_result *out, struct commit_edit *ce,
                               struct arena *arena)
 {
     struct commit_options options = {.check_locks = true,
-                                     .user = ce->params.user,
+                                     .user = principal_user(ce->params.who),
                                      .tokens = ce->params.lock_tokens,
                                      .token_count = ce->params.lock_token_count};
     TRY(check_complete(ce));

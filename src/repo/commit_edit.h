@@ -5,23 +5,22 @@
 #define VARVE_REPO_COMMIT_EDIT_H
 
 #include "fsfs/commit.h"
-#include "repo/access.h"
 #include "repo/edit.h"
 #include "repo/locking.h"
+#include "repo/principal.h"
 #include "repo/repo.h"
 
 struct commit_params {
     struct str base_path;        /* absolute path of the session */
     const struct prop *revprops; /* svn:log and what else the client set */
     size_t revprop_count;
-    struct str user; /* n 0: anonymous */
     const struct lock_request
         *locks; /* paths and tokens that the committer holds, as pre-commit hooks see them */
     const struct str *lock_tokens; /* the tokens alone */
     size_t lock_token_count;       /* of both */
     bool client_mergeinfo;         /* the client knows of mergeinfo: for the start-commit hook */
-    const struct access *access;
-    unsigned open_texts_limit; /* texts that are sent at the same time; 0: no limit */
+    const struct principal *who;   /* the author, and what he may change */
+    unsigned open_texts_limit;     /* texts that are sent at the same time; 0: no limit */
 };
 struct commit_edit;
 /* Nothing happens before OPEN_ROOT: that begins the transaction and runs the start-commit hook. */

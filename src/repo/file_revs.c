@@ -36,7 +36,7 @@ struct side {
 
 struct file_revs {
     struct fsfs *fs;
-    const struct access *access;
+    const struct principal *who;
     bool include_merged;
     struct arena *arena;
     struct revprop_view *view;
@@ -161,7 +161,7 @@ static struct err *find_history(struct path_revs *to, struct file_revs *c, struc
         struct path_rev entry = {.merged = merged};
         TRY(history_next(&more, &entry.path, &entry.rev, history));
         if (!more || (c->include_merged && seen_before(c, entry.path, entry.rev)) ||
-            !access_allowed(c->access, entry.path, ACCESS_READ, false))
+            !principal_may(c->who, entry.path, ACCESS_READ, false))
             return NULL;
         const struct noderev *node = history_node(history);
         if ((entry.has_item = node != NULL))
@@ -245,17 +245,14 @@ static struct err *find_all(struct file_revs *c, struct str path, revnum start, 
 }
 
 struct err *file_revs_open(struct file_revs **out, struct fsfs *fs, struct str path, revnum start,
-                           revnum end, bool include_merged, const struct access *access)
+                           revnum end, bool include_merged, const struct principal *who)
 {
     if (start > end && include_merged)
         return err_make(E_UNSUPPORTED_FEATURE, "Trying to use an unsupported feature");
     struct arena *arena = arena_new();
     struct file_revs *c = ARENA_NEW(arena, struct file_revs);
-    *c = (struct file_revs){.fs = fs,
-                            .access = access,
-                            .include_merged = include_merged,
-                            .arena = arena,
-                            .seen = map_new()};
+    *c = (struct file_revs){
+        .fs = fs, .who = who, .include_merged = include_merged, .arena = arena, .seen = map_new()};
     for (int i = 0; i < 2; i++) {
         c->sides[i].arena = arena_new();
         c->sides[i].empty = arena_mark(c->sides[i].arena);

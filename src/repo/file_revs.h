@@ -3,7 +3,7 @@
 #ifndef VARVE_REPO_FILE_REVS_H
 #define VARVE_REPO_FILE_REVS_H
 
-#include "repo/access.h"
+#include "repo/principal.h"
 #include "repo/tree.h"
 
 struct file_rev {
@@ -18,7 +18,7 @@ struct file_rev {
 struct file_revs;
 /* START > END gives youngest first. E_FS_NOT_FILE "'/p' is not a file in revision N". */
 struct err *file_revs_open(struct file_revs **out, struct fsfs *fs, struct str path, revnum start,
-                           revnum end, bool include_merged, const struct access *access);
+                           revnum end, bool include_merged, const struct principal *who);
 struct err *file_revs_next(bool *more, struct file_rev *entry, struct file_revs *cursor);
 /* The svndiff of the current entry, in pieces, in a version up to MAX_VERSION; *N 0 at the end. */
 struct err *file_revs_delta(struct str *piece, struct file_revs *cursor, int max_version,

@@ -3,7 +3,7 @@
 #ifndef VARVE_REPO_HISTORY_H
 #define VARVE_REPO_HISTORY_H
 
-#include "repo/access.h"
+#include "repo/principal.h"
 #include "repo/tree.h"
 
 /* The interesting revisions of a node, youngest first: each (path, rev) in which it was changed,
@@ -31,7 +31,7 @@ struct err *node_location_before(bool *found, revnum *appeared_rev, struct str *
 /* The path that PATH@PEG had in each of REVS (n of them): out[i].p NULL where it did not exist.
  * Revisions in any order, also younger than PEG; what is asked for twice is answered once. */
 struct err *history_locations(struct str *out, struct fsfs *fs, struct str path, revnum peg,
-                              const revnum *revs, size_t n, const struct access *access,
+                              const revnum *revs, size_t n, const struct principal *who,
                               struct arena *arena);
 
 /* The segments of PATH@PEG's life from START down to END: youngest first; PATH.p NULL for a gap. */
@@ -41,7 +41,7 @@ struct location_segment {
 };
 struct err *history_segments(struct location_segment **out, size_t *n, struct fsfs *fs,
                              struct str path, revnum peg, revnum start, revnum end,
-                             const struct access *access, struct arena *arena);
+                             const struct principal *who, struct arena *arena);
 
 /* The revision in (START, END] in which PATH@START was deleted or replaced by something unrelated;
  * REV_NONE where it was not. */

@@ -99,7 +99,7 @@ struct list_cursor {
     struct tree tree;
     enum depth depth;
     int fields;
-    const struct access *access;
+    const struct principal *who;
     const char **patterns;
     size_t pattern_count;
     struct arena *arena;
@@ -187,7 +187,7 @@ static struct err *level_step(bool *show, struct dirent_info *out, struct list_c
     if (!matches && !(is_dir && c->depth == DEPTH_INFINITY))
         return NULL;
     struct str path = entry_path(c, entry);
-    if (!access_allowed(c->access, path, ACCESS_READ, false))
+    if (!principal_may(c->who, path, ACCESS_READ, false))
         return NULL;
     *show = matches;
     if (matches)
@@ -233,7 +233,7 @@ static struct err *list_start(struct list_cursor *c, struct str path)
     if (c->depth == DEPTH_UNKNOWN || c->depth == DEPTH_EXCLUDE)
         return err_make(E_REPOS_BAD_ARGS, "Invalid depth '%d' in svn_repos_list",
                         c->depth == DEPTH_UNKNOWN ? -2 : -1);
-    if (!access_allowed(c->access, path, ACCESS_READ, false))
+    if (!principal_may(c->who, path, ACCESS_READ, false))
         return err_make(E_AUTHZ_UNREADABLE, "Item is not readable");
     TRY(tree_find(&c->start, &found, &c->tree, path, c->arena));
     if (!found)
@@ -243,14 +243,14 @@ static struct err *list_start(struct list_cursor *c, struct str path)
 
 struct err *list_open(struct list_cursor **out, const struct tree *tree, struct str path,
                       enum depth depth, const struct str *patterns, size_t pattern_count,
-                      int fields, const struct access *access)
+                      int fields, const struct principal *who)
 {
     struct arena *arena = arena_new();
     struct list_cursor *c = ARENA_NEW(arena, struct list_cursor);
     *c = (struct list_cursor){.tree = *tree,
                               .depth = depth,
                               .fields = fields,
-                              .access = access,
+                              .who = who,
                               .arena = arena,
                               .step = arena_new(),
                               .levels = arena_new()};
@@ -281,7 +281,7 @@ void list_close(struct list_cursor *c)
 /* ---- inherited properties ---- */
 
 struct err *inherited_props(struct inherited **out, size_t *n, const struct tree *tree,
-                            struct str path, const struct access *access, struct arena *arena)
+                            struct str path, const struct principal *who, struct arena *arena)
 {
     size_t depth = 1;
     for (size_t i = 1; i < path.n; i++)
@@ -299,7 +299,7 @@ struct err *inherited_props(struct inherited **out, size_t *n, const struct tree
         TRY(tree_way_next(&more, &node, &way));
         if (!more)
             return NULL;
-        if (!access_allowed(access, node.path, ACCESS_READ, false))
+        if (!principal_may(who, node.path, ACCESS_READ, false))
             continue;
         struct inherited *item = &(*out)[*n];
         TRY(node_props(&item->list, &item->n, tree, &node, arena));

@@ -4,7 +4,7 @@
 #define VARVE_REPO_LIST_H
 
 #include "fsfs/revprops.h"
-#include "repo/access.h"
+#include "repo/principal.h"
 #include "repo/tree.h"
 
 enum depth {
@@ -44,7 +44,7 @@ struct err *dirent_info(struct dirent_info *out, const struct tree *tree, const 
 struct list_cursor;
 struct err *list_open(struct list_cursor **out, const struct tree *tree, struct str path,
                       enum depth depth, const struct str *patterns, size_t pattern_count,
-                      int fields, const struct access *access);
+                      int fields, const struct principal *who);
 struct err *list_next(bool *more, struct dirent_info *entry, struct list_cursor *cursor);
 void list_close(struct list_cursor *cursor);
 
@@ -56,6 +56,6 @@ struct inherited {
     size_t n;
 };
 struct err *inherited_props(struct inherited **out, size_t *n, const struct tree *tree,
-                            struct str path, const struct access *access, struct arena *arena);
+                            struct str path, const struct principal *who, struct arena *arena);
 
 #endif

@@ -6,9 +6,9 @@
 #include "repo/history.h"
 #include <stdlib.h>
 
-static struct err *check_readable(const struct access *access, struct str path)
+static struct err *check_readable(const struct principal *who, struct str path)
 {
-    if (access_allowed(access, path, ACCESS_READ, false))
+    if (principal_may(who, path, ACCESS_READ, false))
         return NULL;
     return err_make(E_AUTHZ_UNREADABLE, "Unreadable path encountered; access denied");
 }
@@ -59,7 +59,7 @@ static void trace_answer(struct trace *t)
 }
 
 /* From copy to copy. *UNREADABLE: the trail leads to a place that the user may not see. */
-static struct err *trace_copies(bool *unreadable, struct trace *t, const struct access *access)
+static struct err *trace_copies(bool *unreadable, struct trace *t, const struct principal *who)
 {
     *unreadable = false;
     while (t->next < t->end) {
@@ -76,7 +76,7 @@ static struct err *trace_copies(bool *unreadable, struct trace *t, const struct 
             t->next++;
         t->path = from_path;
         t->rev = from_rev;
-        *unreadable = !access_allowed(access, t->path, ACCESS_READ, false);
+        *unreadable = !principal_may(who, t->path, ACCESS_READ, false);
         if (*unreadable)
             return NULL;
     }
@@ -107,11 +107,11 @@ static struct err *trace_origin(struct trace *t)
 }
 
 struct err *history_locations(struct str *out, struct fsfs *fs, struct str path, revnum peg,
-                              const revnum *revs, size_t n, const struct access *access,
+                              const revnum *revs, size_t n, const struct principal *who,
                               struct arena *arena)
 {
     TRY(fsfs_check_revision(fs, peg));
-    TRY(check_readable(access, path));
+    TRY(check_readable(who, path));
     struct wanted *wanted = arena_array(arena, n ? n : 1, sizeof *wanted);
     for (size_t i = 0; i < n; i++) {
         wanted[i] = (struct wanted){revs[i], i};
@@ -131,7 +131,7 @@ struct err *history_locations(struct str *out, struct fsfs *fs, struct str path,
         }
     }
     bool unreadable;
-    TRY(trace_copies(&unreadable, &t, access));
+    TRY(trace_copies(&unreadable, &t, who));
     return unreadable ? NULL : trace_origin(&t);
 }
 
@@ -180,7 +180,7 @@ static struct err *origin_rev(revnum *out, struct fsfs *fs, struct str path, rev
 }
 
 static struct err *collect_segments(struct segments *segments, struct fsfs *fs, struct str path,
-                                    revnum rev, const struct access *access)
+                                    revnum rev, const struct principal *who)
 {
     while (rev >= segments->end) {
         bool found;
@@ -193,7 +193,7 @@ static struct err *collect_segments(struct segments *segments, struct fsfs *fs, 
             if (appeared < segments->end)
                 appeared = segments->end;
         }
-        if (!access_allowed(access, path, ACCESS_READ, false))
+        if (!principal_may(who, path, ACCESS_READ, false))
             return NULL;
         segments_add(segments, appeared, rev, path);
         if (!found)
@@ -208,15 +208,15 @@ static struct err *collect_segments(struct segments *segments, struct fsfs *fs, 
 
 struct err *history_segments(struct location_segment **out, size_t *n, struct fsfs *fs,
                              struct str path, revnum peg, revnum start, revnum end,
-                             const struct access *access, struct arena *arena)
+                             const struct principal *who, struct arena *arena)
 {
     TRY(fsfs_check_revision(fs, peg));
     if (start > peg || end > start)
         return err_make(E_FS_NO_SUCH_REVISION, "No such revision %lld",
                         (long long)(start > peg ? start : end));
-    TRY(check_readable(access, path));
+    TRY(check_readable(who, path));
     struct segments segments = {.start = start, .end = end, .arena = arena};
-    TRY(collect_segments(&segments, fs, arena_str(arena, path), peg, access));
+    TRY(collect_segments(&segments, fs, arena_str(arena, path), peg, who));
     *out = segments.list;
     *n = segments.n;
     return NULL;

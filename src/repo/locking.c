@@ -142,10 +142,11 @@ static struct str *done_paths(size_t *count, const struct lock_request *requests
     return paths;
 }
 
-struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
-                      struct str comment, bool is_dav_comment, bool steal, int64_t expires_us,
-                      struct arena *arena)
+struct err *repo_lock(struct repo *repo, struct lock_request *requests, size_t n,
+                      const struct principal *who, struct str comment, bool is_dav_comment,
+                      bool steal, int64_t expires_us, struct arena *arena)
 {
+    const struct str user = principal_user(who);
     struct lock_call call = {repo, user, comment, is_dav_comment, steal, expires_us, arena};
     if (!n)
         return NULL;
@@ -196,9 +197,10 @@ static struct err *prepare_unlock(const struct lock_call *call, const struct loc
                            request->token.p ? request->token : S(""), call->steal);
 }
 
-struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t n, struct str user,
-                        bool break_lock, struct arena *arena)
+struct err *repo_unlock(struct repo *repo, struct lock_request *requests, size_t n,
+                        const struct principal *who, bool break_lock, struct arena *arena)
 {
+    const struct str user = principal_user(who);
     struct lock_call call = {.repo = repo, .user = user, .steal = break_lock, .arena = arena};
     if (!n)
         return NULL;

@@ -129,7 +129,7 @@ static struct err *change_kind(struct change *change, struct fsfs *fs, revnum re
 /* True where the list can be shown as it is. */
 static bool changes_are_plain(const struct log_cursor *c, const struct changes *changes)
 {
-    if (c->params.access)
+    if (c->params.who)
         return false;
     for (size_t i = 0; i < changes->n; i++) {
         if (changes->list[i].kind == NODE_UNKNOWN)
@@ -142,18 +142,18 @@ static bool changes_are_plain(const struct log_cursor *c, const struct changes *
 static struct err *filter_changes(struct log_entry *entry, enum visibility *sees,
                                   struct log_cursor *c, const struct changes *changes)
 {
-    const struct access *access = c->params.access;
+    const struct principal *who = c->params.who;
     struct change *list = arena_array(c->step, changes->n ? changes->n : 1, sizeof *list);
     size_t n = 0;
     bool hidden = false;
     for (size_t i = 0; i < changes->n; i++) {
         struct change change = changes->list[i];
-        if (!access_allowed(access, change.path, ACCESS_READ, false)) {
+        if (!principal_may(who, change.path, ACCESS_READ, false)) {
             hidden = true;
             continue;
         }
         if (change.copyfrom_rev != REV_NONE &&
-            !access_allowed(access, change.copyfrom_path, ACCESS_READ, false)) {
+            !principal_may(who, change.copyfrom_path, ACCESS_READ, false)) {
             hidden = true;
             change.copyfrom_rev = REV_NONE;
             change.copyfrom_path = (struct str){0};
@@ -254,7 +254,7 @@ static void deliver_changes(struct log_entry *entry, struct log_cursor *c)
 static struct err *entry_changes(struct log_entry *entry, enum visibility *sees,
                                  struct log_cursor *c, bool merged)
 {
-    bool needed = c->params.access || c->params.changed_paths || (merged && c->own.n);
+    bool needed = c->params.who || c->params.changed_paths || (merged && c->own.n);
     if (entry->rev == 0 || !needed)
         return NULL;
     const struct changes *changes;
@@ -295,14 +295,14 @@ static struct err *trail_step(struct trail *trail, const struct log_cursor *c, r
     if (!more)
         return NULL;
     trail->path = path;
-    trail->done = trail->rev < start || !access_allowed(c->params.access, path, ACCESS_READ, false);
+    trail->done = trail->rev < start || !principal_may(c->params.who, path, ACCESS_READ, false);
     return NULL;
 }
 
 static struct err *trail_open(struct trail *trail, struct log_cursor *c, struct frame *f,
                               struct str path, revnum end)
 {
-    if (!access_allowed(c->params.access, path, ACCESS_READ, false))
+    if (!principal_may(c->params.who, path, ACCESS_READ, false))
         return unreadable_error();
     *trail = (struct trail){.path = path};
     TRY(history_open(&trail->history, c->fs, path, end, !c->params.strict, f->arena));
@@ -349,7 +349,7 @@ static int64_t ask_ahead(const struct log_cursor *c, int *ahead, revnum rev, rev
     const revnum first = descending ? rev - count + 1 : rev;
     if (*ahead > AHEAD_MIN) /* the receiver did not leave after the first ones */
         packs_prefetch(c->fs, descending ? last : rev, descending ? rev : last);
-    if (c->params.changed_paths || c->params.access)
+    if (c->params.changed_paths || c->params.who)
         run_prefetch_changes(c->runs, first, (int)count);
     if (c->params.want_revprops)
         run_prefetch_revprops(c->runs, first, (int)count);
@@ -655,7 +655,7 @@ struct err *log_cursor_next(bool *more, struct log_entry *entry, struct log_curs
 
 static struct err *open_plain(struct log_cursor *c)
 {
-    if (!access_allowed(c->params.access, S("/"), ACCESS_READ, false))
+    if (!principal_may(c->params.who, S("/"), ACCESS_READ, false))
         return unreadable_error();
     c->plain = true;
     c->ahead = AHEAD_MIN;
@@ -674,7 +674,7 @@ static struct err *own_history(struct log_cursor *c, revnum low, revnum high)
         struct location_segment *segments;
         size_t n;
         TRY(history_segments(&segments, &n, c->fs, c->params.paths[i], high, high, low,
-                             c->params.access, c->arena));
+                             c->params.who, c->arena));
         for (size_t k = 0; k < n; k++) {
             if (!segments[k].path.p)
                 continue;

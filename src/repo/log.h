@@ -5,7 +5,7 @@
 
 #include "fsfs/changes.h"
 #include "fsfs/revprops.h"
-#include "repo/access.h"
+#include "repo/principal.h"
 
 struct log_params {
     const struct str *paths; /* absolute; one "/" for everything */
@@ -16,7 +16,7 @@ struct log_params {
     bool strict;        /* do not follow copies */
     bool merged;        /* include revisions merged in (log -g) */
     bool want_revprops; /* false: revision numbers only */
-    const struct access *access;
+    const struct principal *who;
 };
 
 /* One changed path as the log shows it: unlike struct change, the action of the whole node, text

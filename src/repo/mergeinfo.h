@@ -3,7 +3,7 @@
 #ifndef VARVE_REPO_MERGEINFO_H
 #define VARVE_REPO_MERGEINFO_H
 
-#include "repo/access.h"
+#include "repo/principal.h"
 #include "repo/tree.h"
 
 struct merge_range {
@@ -43,7 +43,7 @@ struct path_mergeinfo {
 struct err *mergeinfo_get(struct path_mergeinfo **out, size_t *n, const struct tree *tree,
                           const struct str *paths, size_t path_count,
                           enum mergeinfo_inherit inherit, bool descendants,
-                          const struct access *access, struct arena *arena);
+                          const struct principal *who, struct arena *arena);
 /* The mergeinfo of one node, as a value to work with; *FOUND false where there is none, or none
  * that can be parsed: what cannot be read counts as absent, since a bad property somewhere must not
  * make a log or a merge impossible. E_FS_NOT_FOUND where there is no node. */

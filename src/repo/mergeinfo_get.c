@@ -190,7 +190,7 @@ struct err *mergeinfo_of_node(struct mergeinfo *out, bool *found, const struct t
 struct catalog {
     struct path_mergeinfo *list;
     size_t n, cap;
-    const struct access *access;
+    const struct principal *who;
     struct arena *arena;
 };
 
@@ -238,7 +238,7 @@ static struct err *open_dir(struct open_dir **top, const struct tree *tree, cons
 static struct err *add_node(struct catalog *to, const struct tree *tree, const struct node *node,
                             struct arena *scratch)
 {
-    if (!node->noderev->minfo_here || !access_allowed(to->access, node->path, ACCESS_READ, false))
+    if (!node->noderev->minfo_here || !principal_may(to->who, node->path, ACCESS_READ, false))
         return NULL;
     const struct mergeinfo *mi;
     enum mergeinfo_state state;
@@ -300,14 +300,14 @@ static struct err *add_path(struct catalog *to, const struct tree *tree, struct 
 struct err *mergeinfo_get(struct path_mergeinfo **out, size_t *n, const struct tree *tree,
                           const struct str *paths, size_t path_count,
                           enum mergeinfo_inherit inherit, bool descendants,
-                          const struct access *access, struct arena *arena)
+                          const struct principal *who, struct arena *arena)
 {
-    struct catalog catalog = {.access = access, .arena = arena};
+    struct catalog catalog = {.who = who, .arena = arena};
     struct map *asked = map_new_in(arena); /* clients keep a catalog by path: once is enough */
     for (size_t i = 0; i < path_count; i++) {
         if (map_put(asked, paths[i], asked))
             continue;
-        if (access_allowed(access, paths[i], ACCESS_READ, false))
+        if (principal_may(who, paths[i], ACCESS_READ, false))
             TRY(add_path(&catalog, tree, paths[i], inherit, descendants));
     }
     *out = catalog.list;

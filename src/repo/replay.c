@@ -240,7 +240,7 @@ static uint64_t push_open(struct replay *r, bool is_dir, bool add, struct str pa
 
 static bool may_read(const struct replay *r, struct str path)
 {
-    return access_allowed(r->params.access, path, ACCESS_READ, false);
+    return principal_may(r->params.who, path, ACCESS_READ, false);
 }
 
 static struct err *push_whole_file(struct replay *r, struct str path, const struct node *node)

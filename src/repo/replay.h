@@ -3,8 +3,8 @@
 #ifndef VARVE_REPO_REPLAY_H
 #define VARVE_REPO_REPLAY_H
 
-#include "repo/access.h"
 #include "repo/edit.h"
+#include "repo/principal.h"
 #include "repo/tree.h"
 
 struct replay_params {
@@ -16,7 +16,7 @@ struct replay_params {
     bool send_deltas;     /* false: empty svndiff documents where a text changed, and one property
                              without name and value where properties did */
     int svndiff_version, compression_level;
-    const struct access *access;
+    const struct principal *who;
 };
 struct err *replay_open(struct edit_source **out, const struct replay_params *params);
 

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "base/path.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -64,6 +65,25 @@ bool repo_is_at(const char *path)
     return lstat(arena_printf(arena, "%s/format", path).p, &format) == 0 &&
            (S_ISREG(format.st_mode) || S_ISLNK(format.st_mode)) &&
            dir_exists(arena_printf(arena, "%s/db", path).p);
+}
+
+/* From the whole path upwards. */
+const char *repo_find(struct str *inside, size_t *depth, const char *root, struct str path,
+                      struct arena *arena)
+{
+    struct str rest = path;
+    for (*depth = 0;; ++*depth) {
+        struct arena_mark mark = arena_mark(arena);
+        struct str folder = arena_printf(arena, "%s%.*s", root, STR(rest.n > 1 ? rest : S("")));
+        if (repo_is_at(folder.p)) {
+            *inside = str_skip(path, rest.n > 1 ? rest.n : 0);
+            return folder.p;
+        }
+        if (rest.n <= 1)
+            return NULL;
+        arena_rewind(arena, mark);
+        rest = path_dirname(rest);
+    }
 }
 
 /* The releases that brought each format. */

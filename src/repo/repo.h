@@ -29,6 +29,10 @@ void repo_close(struct repo *repo); /* NULL is fine */
 /* True where PATH looks like a repository (its `format` and `db/`, as Subversion looks). No error:
  * an unreadable place is none. */
 bool repo_is_at(const char *path);
+/* The repository that PATH (absolute) leads to, or into, below the folder ROOT: its folder. *INSIDE
+ * is what is left of PATH, *DEPTH its components. NULL where there is none. */
+const char *repo_find(struct str *inside, size_t *depth, const char *root, struct str path,
+                      struct arena *arena);
 
 struct repo_create_options {
     struct fsfs_create_options fs;

@@ -8,9 +8,9 @@
 #ifndef VARVE_REPO_REPORT_H
 #define VARVE_REPO_REPORT_H
 
-#include "repo/access.h"
 #include "repo/edit.h"
 #include "repo/list.h"
+#include "repo/principal.h"
 
 struct report_params {
     struct str anchor;      /* absolute path of the session */
@@ -24,7 +24,7 @@ struct report_params {
     bool is_switch_or_diff; /* switch_path was given */
     int svndiff_version;    /* most that the client accepts: 0, 1, 2 */
     int compression_level;  /* 0: none */
-    const struct access *access;
+    const struct principal *who;
 };
 
 struct report; /* collects what the client says, in memory that the thread's account is charged for

@@ -291,7 +291,7 @@ static struct err *find_copyfrom(struct edit_event *event, struct report_edit *r
     TRY(node_nearest_copy(&found, &copy_rev, &copy_path, &from_rev, &from_path, r->fs, at->t_path,
                           r->params->rev, r->step));
     if (!found || !str_eq(copy_path, at->t_path) ||
-        !access_allowed(r->params->access, from_path, ACCESS_READ, false))
+        !principal_may(r->params->who, from_path, ACCESS_READ, false))
         return NULL;
     struct entry entry;
     TRY(lookup(&entry, r, from_rev, from_path));
@@ -492,7 +492,7 @@ static struct err *update_entry(struct report_edit *r, struct pair *at, uint64_t
     }
     if (!at->t.there)
         return NULL;
-    if (!access_allowed(r->params->access, at->t_path, ACCESS_READ, false)) {
+    if (!principal_may(r->params->who, at->t_path, ACCESS_READ, false)) {
         struct edit_event event =
             edit_event_make(at->t.kind == NODE_DIR ? EDIT_ABSENT_DIR : EDIT_ABSENT_FILE);
         event.parent = parent;
@@ -687,7 +687,7 @@ static struct err *first_pair(struct pair *at, struct report_edit *r)
     TRY(lookup(&at->t, r, params->rev, at->t_path));
     /* Also the folder that holds the target: else what is sent would tell what it holds. */
     struct str t_anchor = params->target.n ? path_dirname(at->t_path) : at->t_path;
-    if (!access_allowed(params->access, t_anchor, ACCESS_READ, false))
+    if (!principal_may(params->who, t_anchor, ACCESS_READ, false))
         return err_make(E_AUTHZ_ROOT_UNREADABLE, "Not authorized to open root of edit operation");
     if (params->target.n)
         return NULL;

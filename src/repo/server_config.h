@@ -10,7 +10,6 @@
 #include "repo/authz.h"
 #include "repo/repo.h"
 
-enum access_level { ACCESS_LEVEL_NONE, ACCESS_LEVEL_READ, ACCESS_LEVEL_WRITE };
 enum username_case { USERNAME_AS_IS, USERNAME_UPPER, USERNAME_LOWER };
 
 struct server_config {

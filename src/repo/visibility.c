@@ -4,23 +4,23 @@
 #include "fsfs/changes.h"
 
 struct err *revision_visibility(enum visibility *sees, struct fsfs *fs, revnum rev,
-                                const struct access *access, struct arena *arena)
+                                const struct principal *who, struct arena *arena)
 {
     const struct changes *changes;
     bool shown = false, hidden = false;
     *sees = SEES_ALL;
-    if (!access || rev == 0)
+    if (!who || rev == 0)
         return NULL;
     TRY(changes_get(&changes, fs, rev, arena));
     for (size_t i = 0; i < changes->n && !(shown && hidden); i++) {
         const struct change *change = &changes->list[i];
-        if (!access_allowed(access, change->path, ACCESS_READ, false)) {
+        if (!principal_may(who, change->path, ACCESS_READ, false)) {
             hidden = true;
             continue;
         }
         shown = true;
         hidden |= change->copyfrom_rev != REV_NONE &&
-                  !access_allowed(access, change->copyfrom_path, ACCESS_READ, false);
+                  !principal_may(who, change->copyfrom_path, ACCESS_READ, false);
     }
     if (hidden)
         *sees = shown ? SEES_SOME : SEES_NOTHING;
@@ -44,10 +44,10 @@ const struct props *visible_revprops(const struct props *props, enum visibility 
 }
 
 struct err *revprops_get_visible(const struct props **out, struct fsfs *fs, revnum rev,
-                                 const struct access *access, struct arena *arena)
+                                 const struct principal *who, struct arena *arena)
 {
     enum visibility sees;
-    TRY(revision_visibility(&sees, fs, rev, access, arena));
+    TRY(revision_visibility(&sees, fs, rev, who, arena));
     TRY(revprops_get(out, fs, rev, NULL, arena));
     *out = visible_revprops(*out, sees, arena);
     return NULL;

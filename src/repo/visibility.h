@@ -4,7 +4,7 @@
 #define VARVE_REPO_VISIBILITY_H
 
 #include "fsfs/revprops.h"
-#include "repo/access.h"
+#include "repo/principal.h"
 
 enum visibility {
     SEES_ALL,     /* every changed path and copy source may be read, or there is none */
@@ -14,7 +14,7 @@ enum visibility {
 
 /* What somebody with ACCESS sees of REV. */
 struct err *revision_visibility(enum visibility *sees, struct fsfs *fs, revnum rev,
-                                const struct access *access, struct arena *arena);
+                                const struct principal *who, struct arena *arena);
 
 /* What remains of the revision properties PROPS; NULL where nothing may be known. */
 const struct props *visible_revprops(const struct props *props, enum visibility sees,
@@ -22,6 +22,6 @@ const struct props *visible_revprops(const struct props *props, enum visibility 
 
 /* The revision properties of REV that somebody with ACCESS sees. */
 struct err *revprops_get_visible(const struct props **out, struct fsfs *fs, revnum rev,
-                                 const struct access *access, struct arena *arena);
+                                 const struct principal *who, struct arena *arena);
 
 #endif

@@ -11,11 +11,6 @@
 
 enum mechanism { MECH_ANONYMOUS = 1, MECH_EXTERNAL = 2, MECH_CRAM_MD5 = 4 };
 
-static enum access_level level_of_user(const struct session *s)
-{
-    return s->user.n ? s->config.auth_access : s->config.anon_access;
-}
-
 /* What can be offered to a client that needs LEVEL. */
 static unsigned offered(const struct session *s, enum access_level level, bool need_user)
 {
@@ -193,26 +188,15 @@ struct err *auth_handshake(struct session *s)
     return err;
 }
 
-bool auth_allows(const struct session *s, enum access_level level, struct str path, bool need_user)
-{
-    if (level_of_user(s) < level || (need_user && !s->user.n))
-        return false;
-    int right = level == ACCESS_LEVEL_WRITE ? ACCESS_WRITE : ACCESS_READ;
-    if (!s->view)
-        return true;
-    int rights = path.n ? authz_view_rights(s->view, path, false) : authz_view_any(s->view);
-    return rights & right;
-}
-
 struct err *auth_require(struct session *s, enum access_level level, struct str path,
                          bool need_user)
 {
-    if (auth_allows(s, level, path, need_user))
+    if (principal_allows(&s->who, level, path, need_user))
         return auth_trivial(s);
     bool asked = false;
-    if (!s->user.n)
+    if (!s->who.user.n)
         TRY(ask(&asked, s, level, true));
-    if (asked && auth_allows(s, level, path, need_user))
+    if (asked && principal_allows(&s->who, level, path, need_user))
         return NULL;
     session_log_denied(s, path, level == ACCESS_LEVEL_WRITE ? ACCESS_WRITE : ACCESS_READ, false);
     return err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");

@@ -124,7 +124,7 @@ static void release_locks(struct session *s, const struct commit_call *call)
 {
     if (call->keep_locks || !call->lock_count)
         return;
-    err_free(repo_unlock(s->repo, call->locks, call->lock_count, s->user, false, s->request));
+    err_free(repo_unlock(s->repo, call->locks, call->lock_count, &s->who, false, s->request));
     for (size_t i = 0; i < call->lock_count; i++)
         err_free(call->locks[i].err);
 }
@@ -178,10 +178,9 @@ struct err *cmd_commit(struct session *s, struct wire_args *args)
     TRY(take_call(&call, s, args));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), call.lock_count > 0));
     for (size_t i = 0; i < call.lock_count; i++)
-        if (!auth_allows(s, ACCESS_LEVEL_WRITE, call.locks[i].path, true))
+        if (!principal_allows(&s->who, ACCESS_LEVEL_WRITE, call.locks[i].path, true))
             return err_make(E_RA_NOT_AUTHORIZED, "Authorization failed");
-    call.params.user = s->user;
-    call.params.access = s->access;
+    call.params.who = &s->who;
     struct account *account = account_of_commit(&s->service->limits),
                    *outer = account_enter(account);
     struct err *err = take_commit(&result, s, &call.params);

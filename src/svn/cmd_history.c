@@ -92,8 +92,7 @@ struct err *cmd_get_locations(struct session *s, struct wire_args *args)
     session_log(s, "get-locations %.*s@%lld (%.*s)", STR(log_path(s, path)), (long long)peg,
                 STR(buf_view(&shown)));
     struct str *paths = arena_array(s->request, n + 1, sizeof *paths);
-    struct err *err =
-        history_locations(paths, s->fs, path, peg, revs, n, s->read_access, s->request);
+    struct err *err = history_locations(paths, s->fs, path, peg, revs, n, s->reader, s->request);
     if (!err)
         err = send_locations(s, paths, revs, n);
     return finish_stream(s, err);
@@ -142,7 +141,7 @@ struct err *cmd_get_location_segments(struct session *s, struct wire_args *args)
     struct location_segment *list;
     size_t n;
     if (!err)
-        err = history_segments(&list, &n, s->fs, path, peg, start, end, s->read_access, s->request);
+        err = history_segments(&list, &n, s->fs, path, peg, start, end, s->reader, s->request);
     if (!err)
         err = send_segments(s, list, n);
     return finish_stream(s, err);
@@ -204,7 +203,7 @@ struct err *cmd_get_file_revs(struct session *s, struct wire_args *args)
                 (long long)end, merged ? " include-merged-revisions" : "");
     struct file_revs *cursor;
     if (!err)
-        err = file_revs_open(&cursor, s->fs, path, start, end, merged, s->read_access);
+        err = file_revs_open(&cursor, s->fs, path, start, end, merged, s->reader);
     if (!err) {
         err = send_file_revs(s, cursor);
         file_revs_close(cursor);

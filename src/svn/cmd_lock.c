@@ -59,7 +59,7 @@ struct err *cmd_lock(struct session *s, struct wire_args *args)
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, request.path, true));
     log_locks(s, "lock", &request, 1, steal ? " steal" : "");
     struct err *err =
-        repo_lock(s->repo, &request, 1, s->user, comment, false, steal, 0, s->request);
+        repo_lock(s->repo, &request, 1, &s->who, comment, false, steal, 0, s->request);
     TRY(single_error(err, &request));
     TRY(wire_begin_success(s->conn));
     TRY(send_lock(s->conn, &request.lock));
@@ -76,7 +76,7 @@ struct err *cmd_unlock(struct session *s, struct wire_args *args)
     TRY(session_path(&request.path, s, relative));
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, request.path, !break_lock));
     log_locks(s, "unlock", &request, 1, break_lock ? " break" : "");
-    struct err *err = repo_unlock(s->repo, &request, 1, s->user, break_lock, s->request);
+    struct err *err = repo_unlock(s->repo, &request, 1, &s->who, break_lock, s->request);
     TRY(single_error(err, &request));
     return wire_success_empty(s->conn);
 }
@@ -150,7 +150,7 @@ static size_t refuse_unwritable(struct many *many, struct session *s, bool need_
     size_t *moved_to = arena_array(s->request, many->n + 1, sizeof *moved_to);
     many->requests = arena_array(s->request, many->n + 1, sizeof *many->requests);
     for (size_t i = 0; i < many->n; i++) {
-        bool allowed = auth_allows(s, ACCESS_LEVEL_WRITE, all[i].path, need_user);
+        bool allowed = principal_allows(&s->who, ACCESS_LEVEL_WRITE, all[i].path, need_user);
         size_t at = allowed ? left++ : --refused;
         many->requests[at] = all[i];
         moved_to[i] = at;
@@ -205,7 +205,7 @@ struct err *cmd_lock_many(struct session *s, struct wire_args *args)
     log_locks(s, "lock", many.requests, many.n, steal ? " steal" : "");
     size_t left = refuse_unwritable(&many, s, true);
     struct err *err =
-        repo_lock(s->repo, many.requests, left, s->user, comment, false, steal, 0, s->request);
+        repo_lock(s->repo, many.requests, left, &s->who, comment, false, steal, 0, s->request);
     return finish_many(s, err, &many, true);
 }
 
@@ -217,7 +217,7 @@ struct err *cmd_unlock_many(struct session *s, struct wire_args *args)
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), !break_lock));
     log_locks(s, "unlock", many.requests, many.n, break_lock ? " break" : "");
     size_t left = refuse_unwritable(&many, s, !break_lock);
-    struct err *err = repo_unlock(s->repo, many.requests, left, s->user, break_lock, s->request);
+    struct err *err = repo_unlock(s->repo, many.requests, left, &s->who, break_lock, s->request);
     return finish_many(s, err, &many, false);
 }
 
@@ -273,7 +273,7 @@ struct err *cmd_get_locks(struct session *s, struct wire_args *args)
     TRY(wire_open(s->conn));
     for (size_t i = 0; i < n; i++)
         if (within(&locks[i], path, depth) &&
-            access_allowed(s->read_access, locks[i].path, ACCESS_READ, false))
+            principal_may(s->reader, locks[i].path, ACCESS_READ, false))
             TRY(send_lock(s->conn, &locks[i]));
     TRY(wire_close(s->conn));
     return wire_end_success(s->conn);

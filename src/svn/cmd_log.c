@@ -225,7 +225,7 @@ static void log_request(struct session *s, const struct log_params *params, cons
 
 struct err *cmd_log(struct session *s, struct wire_args *args)
 {
-    struct log_params params = {.access = s->read_access};
+    struct log_params params = {.who = s->reader};
     struct wanted wanted;
     struct str *paths = wire_take_strs(&params.path_count, args, s->request);
     params.start = wire_take_opt_rev(args);

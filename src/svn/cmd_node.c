@@ -37,7 +37,7 @@ static struct err *send_iprops(struct session *s, const struct tree *tree, struc
 {
     struct inherited *list;
     size_t n;
-    TRY(inherited_props(&list, &n, tree, path, s->read_access, s->request));
+    TRY(inherited_props(&list, &n, tree, path, s->reader, s->request));
     TRY(wire_open(s->conn));
     for (size_t i = 0; i < n; i++) {
         TRY(wire_open(s->conn));
@@ -187,7 +187,7 @@ static struct err *send_entries(struct session *s, const struct tree *tree, cons
         struct node child;
         struct dirent_info info = {0};
         TRY(tree_child(&child, tree, dir, &list[i], s->request));
-        if (access_allowed(s->read_access, child.path, ACCESS_READ, false)) {
+        if (principal_may(s->reader, child.path, ACCESS_READ, false)) {
             TRY(dirent_info(&info, tree, &child, fields, view, s->request));
             TRY(send_dirent(s, list[i].name, &info, fields));
         }
@@ -335,7 +335,7 @@ struct err *cmd_list(struct session *s, struct wire_args *args)
         return finish_stream(
             s, err_make(E_REPOS_BAD_ARGS, "Invalid depth '%.*s' in list", STR(depth_word(depth))));
     struct err *err = list_open(&cursor, &tree, path, depth, any ? NULL : patterns, pattern_count,
-                                fields, s->read_access);
+                                fields, s->reader);
     if (!err) {
         err = send_list(s, cursor, fields);
         list_close(cursor);
@@ -388,8 +388,7 @@ struct err *cmd_get_mergeinfo(struct session *s, struct wire_args *args)
     struct tree tree;
     struct path_mergeinfo *list;
     TRY(tree_of_rev(&tree, s->fs, rev));
-    TRY(mergeinfo_get(&list, &found, &tree, paths, n, inherit, descendants, s->read_access,
-                      s->request));
+    TRY(mergeinfo_get(&list, &found, &tree, paths, n, inherit, descendants, s->reader, s->request));
     TRY(wire_begin_success(s->conn));
     TRY(wire_open(s->conn));
     for (size_t i = 0; i < found; i++) {

@@ -13,7 +13,7 @@ static struct err *replay_one(struct session *s, revnum rev, revnum low_water, b
         .send_deltas = send_deltas,
         .svndiff_version = s->svndiff_version,
         .compression_level = s->service->compression,
-        .access = s->read_access,
+        .who = s->reader,
     };
     struct edit_source *source;
     session_log(s, "replay %.*s r%lld", STR(log_path(s, s->path)), (long long)rev);
@@ -39,7 +39,7 @@ static struct err *send_revprops(struct session *s, revnum rev)
 {
     const struct props *props;
     TRY(fsfs_check_revision(s->fs, rev));
-    TRY(revprops_get_visible(&props, s->fs, rev, s->read_access, s->request));
+    TRY(revprops_get_visible(&props, s->fs, rev, s->reader, s->request));
     TRY(wire_raw(s->conn, S("( revprops ")));
     TRY(wire_props(s->conn, props ? props->list : NULL, props ? props->n : 0));
     return wire_close(s->conn);

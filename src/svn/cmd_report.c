@@ -160,7 +160,7 @@ static void fill_params(struct report_params *params, const struct session *s)
     params->anchor = s->path;
     params->svndiff_version = s->svndiff_version;
     params->compression_level = s->service->compression;
-    params->access = s->read_access;
+    params->who = s->reader;
 }
 
 struct err *cmd_update(struct session *s, struct wire_args *args)

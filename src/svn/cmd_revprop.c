@@ -7,7 +7,7 @@
 static struct err *read_props(const struct props **props, struct session *s, revnum rev)
 {
     TRY(fsfs_check_revision(s->fs, rev));
-    return revprops_get_visible(props, s->fs, rev, s->read_access, s->request);
+    return revprops_get_visible(props, s->fs, rev, s->reader, s->request);
 }
 
 struct err *cmd_rev_proplist(struct session *s, struct wire_args *args)
@@ -43,7 +43,7 @@ static struct err *check_visible(struct session *s, revnum rev)
 {
     enum visibility sees;
     TRY(fsfs_check_revision(s->fs, rev));
-    TRY(revision_visibility(&sees, s->fs, rev, s->read_access, s->request));
+    TRY(revision_visibility(&sees, s->fs, rev, s->reader, s->request));
     if (sees == SEES_ALL)
         return NULL;
     return err_make(E_AUTHZ_UNREADABLE,
@@ -55,9 +55,9 @@ static struct err *change(struct session *s, revnum rev, struct str name, struct
 {
     TRY(auth_require(s, ACCESS_LEVEL_WRITE, S(""), false));
     session_log(s, "change-rev-prop r%lld %.*s", (long long)rev, STR(log_path(s, name)));
-    if (s->access) /* without rules what is wrong with the property is told first */
+    if (s->who.view) /* without rules what is wrong with the property is told first */
         TRY(check_visible(s, rev));
-    TRY(repo_change_revprop(s->repo, rev, s->user, name, value.p ? &value : NULL, expected));
+    TRY(repo_change_revprop(s->repo, rev, s->who.user, name, value.p ? &value : NULL, expected));
     return wire_success_empty(s->conn);
 }
 

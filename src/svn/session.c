@@ -80,25 +80,22 @@ static struct str authz_user(const struct session *s, struct str name)
     return str_make(out, name.n);
 }
 
-static bool guard_allows(const struct access *access, struct str path, int right, bool recursive)
+static void log_denied(const struct principal *who, struct str path, int right, bool recursive)
 {
-    const struct session *s =
-        (const void *)((const char *)access - offsetof(struct session, guard));
-    if ((authz_view_rights(s->view, path, recursive) & right) == right)
-        return true;
+    const struct session *s = (const void *)((const char *)who - offsetof(struct session, who));
     session_log_denied(s, path, right, recursive);
-    return false;
 }
 
 void session_set_user(struct session *s, struct str user)
 {
-    s->user = user.p ? arena_str(s->arena, user) : user;
-    if (!s->config.authz)
-        return;
-    s->view = authz_view(s->config.authz, s->authz_name, authz_user(s, s->user), s->arena);
-    s->guard = (struct access){guard_allows, authz_view_access(s->view)->everywhere};
-    s->access = &s->guard;
-    s->read_access = access_to_read(s->access);
+    const struct server_config *config = &s->config;
+    const struct authz_view *view = NULL;
+    user = user.p ? arena_str(s->arena, user) : user;
+    if (config->authz)
+        view = authz_view(config->authz, s->authz_name, authz_user(s, user), s->arena);
+    principal_set(&s->who, user, user.n ? config->auth_access : config->anon_access, view);
+    s->who.denied = log_denied;
+    s->reader = principal_to_read(&s->who);
 }
 
 bool is_fatal(const struct err *err)
@@ -169,7 +166,7 @@ struct str log_words(const struct session *s, const struct str *words, size_t n)
 
 static struct access_log who_is(const struct session *s)
 {
-    return (struct access_log){s->service->log, s->client->address, s->user, s->repo_name};
+    return (struct access_log){s->service->log, s->client->address, s->who.user, s->repo_name};
 }
 
 static struct access_log nobody(const struct client *client)
@@ -188,7 +185,7 @@ void session_log(const struct session *s, const char *fmt, ...)
 
 void session_log_denied(const struct session *s, struct str path, int right, bool recursive)
 {
-    if (!s->service->log || !s->user.n)
+    if (!s->service->log || !s->who.user.n)
         return;
     struct arena_mark mark = arena_mark(s->request); /* a long log may deny a million times */
     session_log(s, "Authorization Failed %s%s %.*s", recursive ? "recursive " : "",
@@ -369,26 +366,6 @@ static struct str strip_components(struct str base, struct str path, size_t coun
     return arena_printf(arena, "%.*s%.*s", STR(base), STR(path.n > 1 ? path : S("")));
 }
 
-/* Walk from the whole path upwards to the folder that is a repository. */
-static const char *find_repo(struct str *inside, size_t *depth, const struct session *s,
-                             struct str path)
-{
-    struct str rest = path;
-    for (*depth = 0;; ++*depth) {
-        struct arena_mark mark = arena_mark(s->request);
-        struct str folder =
-            arena_printf(s->request, "%s%.*s", s->service->root, STR(rest.n > 1 ? rest : S("")));
-        if (repo_is_at(folder.p)) {
-            *inside = str_skip(path, rest.n > 1 ? rest.n : 0);
-            return folder.p;
-        }
-        if (rest.n <= 1)
-            return NULL;
-        arena_rewind(s->request, mark);
-        rest = path_dirname(rest);
-    }
-}
-
 static void log_authz_warnings(const struct session *s)
 {
     const struct str *texts;
@@ -407,7 +384,7 @@ static struct err *open_repo(struct session *s, struct str url)
         return err_make(E_BAD_URL, "Non-svn URL passed to svn server: '%.*s'", STR(url));
     if (!path_is_canonical(path))
         return err_make(E_BAD_FILENAME, "Couldn't determine repository path");
-    const char *folder = find_repo(&inside, &depth, s, path);
+    const char *folder = repo_find(&inside, &depth, s->service->root, path, s->request);
     if (!folder)
         return err_make(E_RA_SVN_REPOS_NOT_FOUND, "No repository found in '%.*s'", STR(url));
     TRY(registry_acquire(&s->shared_repo, folder));

@@ -40,13 +40,10 @@ struct session {
     struct str authz_name; /* the repository's, in rules */
     struct str root_url;   /* as the client spells it, encoded, without trailing slash */
     struct str root_url_decoded;
-    struct str path;                  /* of the session in the repository, absolute */
-    struct buf moved_to;              /* holds it once the client has moved */
-    struct str user;                  /* n 0: anonymous */
-    const struct authz_view *view;    /* the user's; NULL: there are no rules */
-    struct access guard;              /* asks the view, and logs what is denied */
-    const struct access *access;      /* &guard; NULL: every path is open to whoever may read */
-    const struct access *read_access; /* the same, NULL also where nothing is hidden */
+    struct str path;                /* of the session in the repository, absolute */
+    struct buf moved_to;            /* holds it once the client has moved */
+    struct principal who;           /* logs what is denied */
+    const struct principal *reader; /* that, or NULL where nothing is hidden */
 };
 
 /* ---- authentication (auth.c) ---- */
@@ -59,8 +56,6 @@ struct err *auth_handshake(struct session *s);
  * protocol wants in any case. E_RA_NOT_AUTHORIZED where it is denied. */
 struct err *auth_require(struct session *s, enum access_level level, struct str path,
                          bool need_user);
-/* The same question, without asking the client anything. */
-bool auth_allows(const struct session *s, enum access_level level, struct str path, bool need_user);
 /* For commands that need no right beyond being connected: the empty auth-request. */
 struct err *auth_trivial(struct session *s);
 

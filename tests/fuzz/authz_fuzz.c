@@ -14,7 +14,7 @@ static void ask(struct authz *authz, struct str repository, struct str user, str
     const struct authz_view *view = authz_view(authz, repository, user, arena);
     int rights = authz_view_rights(view, path, false), any = authz_view_any(view);
     int below = authz_view_rights(view, path, true);
-    int everywhere = authz_view_access(view)->everywhere;
+    int everywhere = authz_view_everywhere(view);
     if (rights & ~any || below & ~rights || everywhere & ~rights)
         abort();
 }

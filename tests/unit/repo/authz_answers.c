@@ -50,7 +50,7 @@ static void answer(struct authz *authz, struct str rest)
                                       : authz_view_rights(view, path, str_eq(rest, S("R")));
     puts(rights & ACCESS_WRITE ? "rw" : rights & ACCESS_READ ? "r" : "no");
     /* What is had everywhere is had here. */
-    int everywhere = authz_view_access(view)->everywhere;
+    int everywhere = authz_view_everywhere(view);
     if ((everywhere & rights) != everywhere)
         printf("but %d everywhere\n", everywhere);
 }

@@ -196,9 +196,9 @@ static void what_is_had_everywhere_needs_no_looking(void **state)
     AUTO_ARENA(arena);
     struct authz *authz;
     assert_ok(authz_parse(&authz, S("[/]\n* = r\nbob = rw\n[/a]\nann =\n[/b]\nbob = r\n"), NULL));
-    assert_int_equal(authz_view_access(authz_view(authz, S(""), S("bob"), arena))->everywhere, R);
-    assert_int_equal(authz_view_access(authz_view(authz, S(""), S("ann"), arena))->everywhere, 0);
-    assert_int_equal(authz_view_access(authz_view(authz, S(""), S("eve"), arena))->everywhere, R);
+    assert_int_equal(authz_view_everywhere(authz_view(authz, S(""), S("bob"), arena)), R);
+    assert_int_equal(authz_view_everywhere(authz_view(authz, S(""), S("ann"), arena)), 0);
+    assert_int_equal(authz_view_everywhere(authz_view(authz, S(""), S("eve"), arena)), R);
     shared_unref(authz);
 }
 

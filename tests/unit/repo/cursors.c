@@ -5,6 +5,7 @@
 #include "base/date.h"
 #include "base/num.h"
 #include "delta/svndiff.h"
+#include "repo/authz.h"
 #include "repo/file_revs.h"
 #include "repo/history.h"
 #include "repo/list.h"
@@ -23,22 +24,29 @@ struct question {
 static struct fsfs *fs;
 static struct str denied[8]; /* what nobody may read, with all below */
 static size_t denied_count;
+static struct arena *who_arena; /* of the view */
 
-static bool is_allowed(const struct access *self, struct str path, int right, bool recursive)
+static const struct principal *reader(void)
 {
-    for (size_t i = 0; i < denied_count; i++) {
-        struct str rest = str_skip(path, denied[i].n);
-        if (str_starts(path, denied[i]) && (rest.n == 0 || rest.p[0] == '/'))
-            return false;
+    static struct principal who;
+    static struct authz *authz;
+    AUTO_BUF(rules);
+    AUTO_ARENA(arena);
+    if (!denied_count)
+        return NULL;
+    shared_unref(authz);
+    buf_cstr(&rules, "[/]\n* = r\n");
+    for (size_t i = 0; i < denied_count; i++)
+        buf_printf(&rules, "[%.*s]\n* =\n", STR(denied[i]));
+    struct err *err = authz_parse(&authz, buf_view(&rules), NULL);
+    if (err) {
+        fprintf(stderr, "cursors: %s\n", err->text);
+        exit(2);
     }
-    return true;
-}
-
-static const struct access restricted = {is_allowed};
-
-static const struct access *access_now(void)
-{
-    return denied_count ? &restricted : NULL;
+    who_arena = who_arena ? who_arena : arena_new();
+    principal_set(&who, S(""), ACCESS_LEVEL_READ,
+                  authz_view(authz, S(""), (struct str){0}, who_arena));
+    return principal_to_read(&who);
 }
 
 static revnum number(const struct question *q, size_t i)
@@ -122,7 +130,7 @@ static struct err *answer_log(struct buf *out, const struct question *q, struct 
         .want_revprops = true,
         .paths = &q->word[5],
         .path_count = q->n - 5,
-        .access = access_now(),
+        .who = reader(),
     };
     struct log_cursor *cursor;
     struct log_entry entry;
@@ -153,7 +161,7 @@ static struct err *answer_locations(struct buf *out, const struct question *q, s
     size_t n = q->n - 3;
     for (size_t i = 0; i < n; i++)
         revs[i] = number(q, 3 + i);
-    TRY(history_locations(paths, fs, q->word[1], number(q, 2), revs, n, access_now(), arena));
+    TRY(history_locations(paths, fs, q->word[1], number(q, 2), revs, n, reader(), arena));
     for (size_t i = 0; i < n; i++) {
         if (!paths[i].p)
             continue;
@@ -169,7 +177,7 @@ static struct err *answer_segments(struct buf *out, const struct question *q, st
     struct location_segment *list;
     size_t n;
     TRY(history_segments(&list, &n, fs, q->word[1], number(q, 2), number(q, 3), number(q, 4),
-                         access_now(), arena));
+                         reader(), arena));
     for (size_t i = 0; i < n; i++) {
         buf_printf(out, "( %lld %lld ", (long long)list[i].from, (long long)list[i].to);
         put_optional(out, list[i].path.p ? str_skip(list[i].path, 1) : list[i].path);
@@ -208,7 +216,7 @@ static struct err *answer_mergeinfo(struct buf *out, const struct question *q, s
                                                            : MERGEINFO_INHERITED;
     TRY(tree_of_rev(&tree, fs, number(q, 1)));
     TRY(mergeinfo_get(&list, &n, &tree, &q->word[3], q->n - 3, inherit, has_flag(q, 2, 'd'),
-                      access_now(), arena));
+                      reader(), arena));
     for (size_t i = 0; i < n; i++) {
         buf_cstr(out, "( ");
         put_str(out, list[i].path);
@@ -227,7 +235,7 @@ static struct err *answer_list(struct buf *out, const struct question *q, struct
     bool more;
     TRY(tree_of_rev(&tree, fs, number(q, 2)));
     TRY(list_open(&cursor, &tree, q->word[1], depth, q->n > 4 ? &q->word[4] : NULL, q->n - 4,
-                  DIRENT_ALL, access_now()));
+                  DIRENT_ALL, reader()));
     struct err *err;
     while (!(err = list_next(&more, &entry, cursor)) && more) {
         buf_cstr(out, "( ");
@@ -254,7 +262,7 @@ static struct err *answer_iprops(struct buf *out, const struct question *q, stru
     TRY(tree_find(&node, &found, &tree, q->word[1], arena));
     if (!found)
         return err_make(E_FS_NOT_FOUND, "'%.*s' path not found", STR(q->word[1]));
-    TRY(inherited_props(&list, &n, &tree, q->word[1], access_now(), arena));
+    TRY(inherited_props(&list, &n, &tree, q->word[1], reader(), arena));
     for (size_t i = 0; i < n; i++) {
         buf_cstr(out, "( ");
         put_str(out, str_skip(list[i].path, 1));
@@ -305,7 +313,7 @@ static struct err *answer_file_revs(struct buf *out, const struct question *q, s
     bool more;
     AUTO_BUF(text);
     TRY(file_revs_open(&cursor, fs, q->word[1], number(q, 2), number(q, 3), has_flag(q, 4, 'm'),
-                       access_now()));
+                       reader()));
     struct err *err;
     while (!(err = file_revs_next(&more, &entry, cursor)) && more) {
         buf_cstr(out, "( ");
