@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 struct store_ops {
-    void (*close)(struct store *store); /* not NULL */
+    void (*dispose)(struct store *store); /* store_close; not NULL */
     void (*set_flush)(struct store *store, bool flush);
     struct err *(*look)(enum store_look *out, const struct store *store);
     struct err *(*create)(struct store *store);
@@ -30,10 +30,10 @@ struct store_ops {
     struct err *(*draft_show)(struct draft *draft, struct str txn);
     void (*draft_drop)(struct draft *draft); /* not NULL */
 
+    /* COUNT 0: as store_publish_staged. */
     struct err *(*publish)(revnum *durable, struct store *store, const struct publication *batch,
                            size_t count);
     struct err *(*stage)(struct store *store, const struct publication *one);
-    struct err *(*publish_staged)(revnum *durable, struct store *store);
     struct err *(*put_pack)(struct store *store, int64_t shard, struct draft *pack,
                             struct str manifest);
     struct err *(*drop_shard)(struct store *store, int64_t shard, bool revprops_too);

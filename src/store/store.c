@@ -10,7 +10,7 @@
 void store_close(struct store *store)
 {
     if (store)
-        store->ops->close(store);
+        store->ops->dispose(store);
 }
 
 void store_set_flush(struct store *store, bool flush)
@@ -170,7 +170,7 @@ struct err *store_stage(struct store *store, const struct publication *one)
 
 struct err *store_publish_staged(revnum *durable, struct store *store)
 {
-    return store->ops->publish_staged(durable, store);
+    return store->ops->publish(durable, store, NULL, 0);
 }
 
 struct err *store_put_pack(struct store *store, int64_t shard, struct draft *pack,

@@ -82,7 +82,7 @@ static void packed_free(void *value)
     free(packed);
 }
 
-static void memory_close(struct store *base)
+static void memory_dispose(struct store *base)
 {
     struct memory *store = memory_of(base);
     for (size_t i = 0; i < store->body_count; i++)
@@ -521,8 +521,13 @@ static struct err *memory_stage(struct store *base, const struct publication *on
     return err;
 }
 
-static struct err *memory_publish_staged(revnum *durable, struct store *base)
+static struct err *memory_publish(revnum *durable, struct store *base,
+                                  const struct publication *batch, size_t count)
 {
+    if (count)
+        *durable = batch[0].rev - 1;
+    for (size_t i = 0; i < count; i++)
+        TRY(memory_stage(base, &batch[i]));
     struct memory *store = lock(base);
     if (store->staged.youngest > store->head.youngest) {
         store->head = store->staged;
@@ -530,15 +535,6 @@ static struct err *memory_publish_staged(revnum *durable, struct store *base)
     }
     unlock(store);
     return NULL;
-}
-
-static struct err *memory_publish(revnum *durable, struct store *base,
-                                  const struct publication *batch, size_t count)
-{
-    *durable = batch[0].rev - 1;
-    for (size_t i = 0; i < count; i++)
-        TRY(memory_stage(base, &batch[i]));
-    return memory_publish_staged(durable, base);
 }
 
 /* ---- packs ---- */
@@ -706,7 +702,7 @@ memory_repcache_each(struct store *base,
 /* ---- the operations ---- */
 
 static const struct store_ops memory_ops = {
-    .close = memory_close,
+    .dispose = memory_dispose,
     .set_flush = memory_set_flush,
     .look = memory_look,
     .create = memory_create,
@@ -726,7 +722,6 @@ static const struct store_ops memory_ops = {
     .draft_drop = memory_draft_drop,
     .publish = memory_publish,
     .stage = memory_stage,
-    .publish_staged = memory_publish_staged,
     .put_pack = memory_put_pack,
     .drop_shard = memory_drop_shard,
     .txn_numbers = memory_txn_numbers,

@@ -119,7 +119,7 @@ struct err *posix_open(struct store **out, const char *db_path, struct disk *dis
     return err;
 }
 
-static void posix_close(struct store *base)
+static void posix_dispose(struct store *base)
 {
     struct posix *store = posix_of(base);
     repcache_close(store);
@@ -368,7 +368,7 @@ static struct err *posix_create(struct store *base)
 /* ---- the operations ---- */
 
 static const struct store_ops posix_ops = {
-    .close = posix_close,
+    .dispose = posix_dispose,
     .set_flush = posix_set_flush,
     .look = posix_look,
     .create = posix_create,
@@ -388,7 +388,6 @@ static const struct store_ops posix_ops = {
     .draft_drop = posix_draft_drop,
     .publish = posix_publish,
     .stage = posix_stage,
-    .publish_staged = posix_publish_staged,
     .put_pack = posix_put_pack,
     .drop_shard = posix_drop_shard,
     .txn_numbers = posix_txn_numbers,

@@ -260,7 +260,6 @@ mode_t mode_for_rev(const struct posix *store, revnum rev);
 struct err *posix_publish(revnum *durable, struct store *base, const struct publication *batch,
                           size_t count);
 struct err *posix_stage(struct store *base, const struct publication *one);
-struct err *posix_publish_staged(revnum *durable, struct store *base);
 
 /* Remove what is staged. */
 void staged_end(struct posix *store);

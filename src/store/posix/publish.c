@@ -291,23 +291,6 @@ out:
     return err;
 }
 
-struct err *posix_publish(revnum *durable, struct store *base, const struct publication *batch,
-                          size_t count)
-{
-    struct posix *store = posix_of(base);
-    struct pieces pieces = {0};
-    assert(count > 0 && store->staged.first == REV_NONE);
-    *durable = batch[0].rev - 1;
-    TRY(check_head(store, batch[0].rev));
-    bodies_forget(store, batch[0].rev);
-    struct err *err = publish_pieces(durable, &pieces, store, batch, count);
-    pieces_end(pieces.list, pieces.count, store, false);
-    if (err)
-        bodies_forget(store, batch[0].rev);
-    free(pieces.list);
-    return err;
-}
-
 /* ---- staging ---- */
 
 void staged_end(struct posix *store)
@@ -388,9 +371,8 @@ struct err *posix_stage(struct store *base, const struct publication *one)
     return NULL;
 }
 
-struct err *posix_publish_staged(revnum *durable, struct store *base)
+static struct err *publish_staged(revnum *durable, struct posix *store)
 {
-    struct posix *store = posix_of(base);
     struct staged *staged = &store->staged;
     struct pieces pieces = {staged->list, staged->count};
     struct folders folders = {0};
@@ -408,5 +390,24 @@ out:
     staged_end(store);
     if (err)
         bodies_forget(store, first);
+    return err;
+}
+
+struct err *posix_publish(revnum *durable, struct store *base, const struct publication *batch,
+                          size_t count)
+{
+    struct posix *store = posix_of(base);
+    struct pieces pieces = {0};
+    if (count == 0)
+        return publish_staged(durable, store);
+    assert(store->staged.first == REV_NONE);
+    *durable = batch[0].rev - 1;
+    TRY(check_head(store, batch[0].rev));
+    bodies_forget(store, batch[0].rev);
+    struct err *err = publish_pieces(durable, &pieces, store, batch, count);
+    pieces_end(pieces.list, pieces.count, store, false);
+    if (err)
+        bodies_forget(store, batch[0].rev);
+    free(pieces.list);
     return err;
 }
