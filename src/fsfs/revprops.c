@@ -9,6 +9,7 @@
 enum {
     VIEW_SHARDS = 64,   /* shards whose stamps a view remembers; direct-mapped */
     READ_ATTEMPTS = 10, /* how often a packed or rewritten place is looked at again */
+    SET_ATTEMPTS = 10,  /* ... and a change is tried again */
 };
 
 struct revprop_view {
@@ -340,9 +341,12 @@ void revprops_prefetch(struct revprop_view *view, revnum first, int count)
 
 /* ---- setting ---- */
 
-/* The caller holds LEASE_WRITE. */
-static struct err *write_props(struct fsfs *fs, revnum rev, const struct prop *list, size_t n)
+/* Where they are still as they were when they had the version WAS (NULL: in any case); *DONE says
+ * so. The caller holds LEASE_WRITE. */
+static struct err *write_props(bool *done, struct fsfs *fs, revnum rev, const struct version *was,
+                               const struct prop *list, size_t n)
 {
+    const struct record_key key = {.kind = RECORD_REVPROPS, .rev = rev};
     AUTO_BUF(dump);
     hashdump_format(&dump, list, n, S("END"));
     if (dump.n > fs->limits.list)
@@ -352,11 +356,13 @@ static struct err *write_props(struct fsfs *fs, revnum rev, const struct prop *l
     revnum min_unpacked;
     TRY(fsfs_min_unpacked(&min_unpacked, fs));
     struct err *err;
+    *done = true;
     if (is_in_packed_shard(fs, rev, min_unpacked))
         err = packed_write(fs, rev, buf_view(&dump));
+    else if (was)
+        err = record_cas(done, fs->store, key, was, buf_view(&dump));
     else
-        err = record_put(fs->store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev},
-                         buf_view(&dump));
+        err = record_put(fs->store, key, buf_view(&dump));
     cache_remove(key_of(fs, rev));
     run_forget_revprops(fs, rev);
     return err;
@@ -367,13 +373,15 @@ static bool is_expected(const struct str *now, const struct str *expected)
     return now && expected ? str_eq(*now, *expected) : now == expected;
 }
 
-static struct err *set_one(struct fsfs *fs, revnum rev, struct str name, const struct str *value,
-                           const struct str *const *expected)
+/* *DONE is false where somebody else, who heeds no lease, was faster. */
+static struct err *set_once(bool *done, struct fsfs *fs, revnum rev, struct str name,
+                            const struct str *value, const struct str *const *expected)
 {
     AUTO_ARENA(scratch);
-    TRY(fsfs_check_revision(fs, rev));
-    /* Read, not taken from the cache: the lease is held, what is on disk now is what counts. */
+    struct version was;
     struct props *props;
+    TRY(record_version(&was, fs->store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev}));
+    /* Read, not taken from the cache: the lease is held, what is there now is what counts. */
     struct revprop_view *view = revprop_view_new(fs, scratch);
     TRY(revprops_read(&props, view, rev));
     arena_keep(scratch, &props->shared);
@@ -383,7 +391,21 @@ static struct err *set_one(struct fsfs *fs, revnum rev, struct str name, const s
     struct proplist list;
     proplist_init(&list, props, scratch);
     proplist_set(&list, name, value);
-    return write_props(fs, rev, list.list, list.n);
+    return write_props(done, fs, rev, &was, list.list, list.n);
+}
+
+static struct err *set_one(struct fsfs *fs, revnum rev, struct str name, const struct str *value,
+                           const struct str *const *expected)
+{
+    TRY(fsfs_check_revision(fs, rev));
+    for (int attempt = 0; attempt < SET_ATTEMPTS; attempt++) {
+        bool done;
+        TRY(set_once(&done, fs, rev, name, value, expected));
+        if (done)
+            return NULL;
+    }
+    return err_make(E_FS_GENERAL, "The properties of revision %lld change all the time",
+                    (long long)rev);
 }
 
 struct err *revprop_set(struct fsfs *fs, revnum rev, struct str name, const struct str *value,
@@ -397,10 +419,11 @@ struct err *revprop_set(struct fsfs *fs, revnum rev, struct str name, const stru
 
 struct err *revprops_replace(struct fsfs *fs, revnum rev, const struct prop *list, size_t n)
 {
+    bool done;
     TRY(lease_take(fs->store, LEASE_WRITE));
     struct err *err = fsfs_check_revision(fs, rev);
     if (!err)
-        err = write_props(fs, rev, list, n);
+        err = write_props(&done, fs, rev, NULL, list, n);
     lease_drop(fs->store, LEASE_WRITE);
     return err;
 }
