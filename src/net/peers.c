@@ -188,7 +188,7 @@ void peers_leave(struct peers *peers, const char *address)
     char text[INET6_ADDRSTRLEN];
     pthread_mutex_lock(&peers->mutex);
     struct row *row = map_get(peers->rows, key_of(text, address));
-    row->connections--; /* it is there as long as he is */
+    row->connections--; /* it is there until the last one leaves */
     peers->connections--;
     pthread_mutex_unlock(&peers->mutex);
 }

@@ -26,7 +26,7 @@ struct peers *peers_new(const struct peers_limits *limits);
 void peers_free(struct peers *peers); /* NULL is fine */
 
 /* Somebody comes from ADDRESS (numbers as text, or anything else for what has no address). An error
- * E_RA_CANNOT_CREATE_SESSION says which limit he meets; else he must leave again. */
+ * E_RA_CANNOT_CREATE_SESSION says which limit is met; else whoever came must leave again. */
 struct err *peers_enter(struct peers *peers, const char *address);
 void peers_leave(struct peers *peers, const char *address);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* authz.c - what a user may do: the rules that concern him as a tree of path segments.
+/* authz.c - what a user may do: the rules that concern that user, as a tree of path segments.
  *
  * A path is looked up one name at a time, with the set of points that the names so far may have
  * led to: one by its very name, others by patterns. A point knows the rights of its own rule and

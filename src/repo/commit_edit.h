@@ -19,7 +19,7 @@ struct commit_params {
     const struct str *lock_tokens; /* the tokens alone */
     size_t lock_token_count;       /* of both */
     bool client_mergeinfo;         /* the client knows of mergeinfo: for the start-commit hook */
-    const struct principal *who;   /* the author, and what he may change */
+    const struct principal *who;   /* the author, and what may be changed */
     unsigned open_texts_limit;     /* texts that are sent at the same time; 0: no limit */
 };
 struct commit_edit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* principal.h - who asks: a user, what the settings let him do at all, what the rules let him see
- * and do where. Every cursor and every commit takes one; NULL is whoever may do everything, as the
- * one who runs a tool on his own repository. */
+/* principal.h - who asks: a user, what the settings allow at all, what the rules allow where. Every
+ * cursor and every commit takes one; NULL is whoever may do everything, as for tools that work on a
+ * repository directly. */
 #ifndef VARVE_REPO_PRINCIPAL_H
 #define VARVE_REPO_PRINCIPAL_H
 

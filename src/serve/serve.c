@@ -173,7 +173,7 @@ static struct err *accept_all(const struct listeners *l, int signals,
     }
 }
 
-/* False where somebody has to be cut off: his time is up, or a second signal says so. */
+/* False where somebody has to be cut off: time is up, or a second signal says so. */
 static bool stop_all(int signals, unsigned timeout_s)
 {
     enum { STEP_MS = 50 };

@@ -65,8 +65,8 @@ void store_set_flush(struct store *store, bool flush);
 /* Is the store still the one that was opened? One that was opened to be made is always the same. */
 enum store_look {
     STORE_SAME,
-    STORE_TOUCHED, /* it is, but somebody has had its format, UUID or settings in his hands: whoever
-                      begins anew opens it anew */
+    STORE_TOUCHED,  /* it is, but its format, UUID or settings have been touched: whoever
+                       begins anew opens it anew */
     STORE_REPLACED, /* another one is in its place */
     STORE_GONE,     /* nothing is */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auth.c - who is there, and what may he do: ANONYMOUS, EXTERNAL, CRAM-MD5; what else there is
+/* auth.c - who is there, and with what rights: ANONYMOUS, EXTERNAL, CRAM-MD5; what else there is
  * comes with SASL (auth_sasl.c). */
 #include "base/date.h"
 #include "base/digest.h"

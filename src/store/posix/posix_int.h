@@ -135,7 +135,7 @@ struct err *file_put_prepare(int *fd, char temp[PATH_SIZE], struct posix *store,
 struct err *file_put_rename(struct posix *store, const char *temp, const char *name);
 
 /* A new file of a unique name in db/, open for reading and writing, and locked (flock) until it is
- * closed: who can lock one that he did not make knows that its owner is dead. */
+ * closed: whoever can lock one made by another knows that its owner is dead. */
 struct err *temp_open(int *fd, char path[PATH_SIZE], struct posix *store);
 /* The temporary name, in db/, of a file that is written under LEASE_WRITE: WHAT ("revs") of
  * revision REV. Who has the lease and did not make it knows that its owner is dead. */

@@ -99,7 +99,7 @@ static struct err *folder_need(struct folders *folders, struct posix *store, str
     return NULL;
 }
 
-/* Who made the last revisions may have been killed, or failed, before he synced their folders: with
+/* Who made the last revisions may have been killed, or failed, before syncing their folders: with
  * the next head they must be there, too. */
 static void folders_in_doubt(struct folders *folders, struct posix *store, revnum first)
 {

@@ -7,7 +7,7 @@
  * is ever removed that the head, read under the lease, covers; where it cannot be read nothing is.
  *
  * Temporary files, all in db/: "varve-<what>-<revision>.tmp" were written under the lease that we
- * have now; "varve-<process>-<number>.tmp" are locked by who made them while he lives. */
+ * have now; "varve-<process>-<number>.tmp" are locked by their maker as long as that lives. */
 #include "store/posix/posix_int.h"
 
 #include "base/num.h"
@@ -100,7 +100,7 @@ static bool is_staged(struct str entry)
            str_starts(entry, S("varve-current-"));
 }
 
-/* Where nobody holds its lock its owner is dead, or has not come to lock it: then he sees that it
+/* Where nobody holds its lock its owner is dead, or has not come to lock it: then it sees that it
  * is gone. */
 static struct err *sweep_unlocked(struct posix *store, const char *path)
 {
