@@ -31,7 +31,6 @@ static const struct principal *reader(void)
     static struct principal who;
     static struct authz *authz;
     AUTO_BUF(rules);
-    AUTO_ARENA(arena);
     if (!denied_count)
         return NULL;
     shared_unref(authz);
