@@ -4,8 +4,8 @@
 #include "base/cache.h"
 #include "base/path.h"
 #include "cli/tool.h"
-#include "repo/authz_file.h"
-#include "repo/registry.h"
+#include "repo/admin/authz_file.h"
+#include "repo/admin/registry.h"
 #include <stdio.h>
 
 enum authz_option {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "repo/dump.h"
+#include "repo/dump/dump.h"
 #include "cli/progress.h"
 #include "cli/tool.h"
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "repo/dump/load.h"
 #include "base/num.h"
 #include "cli/progress.h"
 #include "cli/tool.h"
-#include "repo/dump.h"
+#include "repo/dump/dump.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

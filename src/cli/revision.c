@@ -5,7 +5,8 @@
 #include "base/date.h"
 #include "base/num.h"
 #include "cli/tool.h"
-#include "repo/history.h"
+#include "repo/history/history.h"
+#include "repo/history/history_locations.h"
 #include <strings.h>
 
 struct str revision_word(struct str end)

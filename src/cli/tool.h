@@ -8,7 +8,7 @@
 #define VARVE_CLI_TOOL_H
 
 #include "cli/opt.h"
-#include "repo/repo.h"
+#include "repo/admin/repo.h"
 
 enum tool_option {
     OPT_NONE,

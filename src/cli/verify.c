@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "repo/verify.h"
+#include "repo/check/verify.h"
 #include "base/buf.h"
 #include "cli/progress.h"
 #include "cli/tool.h"

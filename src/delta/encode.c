@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "delta/encode.h"
 #include "delta/compress.h"
+#include "delta/search.h"
 #include "delta/svndiff.h"
 #include "delta/svndiff_int.h"
 #include <stdlib.h>

@@ -15,6 +15,7 @@
  * each place in the target a bitmap in the first-level cache is asked about 16 of the 64 bytes,
  * the first and the last eight, and answers nearly always that no block has them. There is no
  * rolling checksum: nothing depends on the place before, and a block costs 8 loads to index. */
+#include "delta/search.h"
 #include "delta/svndiff.h"
 #include <assert.h>
 

@@ -94,40 +94,4 @@ struct err *svndiff_target_size(uint64_t *out, struct str document);
  * EXPANDED as above; UINT64_MAX = do not check. */
 struct reader *svndiff_reader(struct reader *document, struct reader *source, uint64_t expanded);
 
-/* ---- encoding ---- */
-
-struct svndiff_params {
-    int version;    /* 0, 1, 2 */
-    int zlib_level; /* for version 1: 0..9 */
-};
-
-/* Append the 4 header bytes / one window to OUT. */
-void svndiff_put_header(struct buf *out, int version);
-void svndiff_put_window(struct buf *out, const struct delta_window *window,
-                        const struct svndiff_params *params);
-
-/* ---- making deltas (search.c) ---- */
-
-/* The window that makes TARGET (at most SVNDIFF_WINDOW_MAX bytes) of SOURCE (the source view; may
- * be empty). The search finds what Subversion's finds, op for op, so that `dump --deltas` streams
- * and repository sizes are equal. Memory in ARENA, new data may point into TARGET. source_offset is
- * set to SOURCE_OFFSET. */
-void delta_search(struct delta_window *out, uint64_t source_offset, struct str source,
-                  struct str target, struct arena *arena);
-
-/* An encoder that is pushed target text and pulls source text in step, window by window (source
- * view = the same 100 KiB range of the source, as Subversion does it), appending svndiff to OUT.
- * Bounded memory. SOURCE may be NULL; it is owned. */
-struct delta_encoder;
-struct delta_encoder *delta_encoder_new(struct reader *source, const struct svndiff_params *params);
-struct err *delta_encoder_add(struct buf *out, struct delta_encoder *e, struct str target);
-struct err *
-delta_encoder_end(struct buf *out,
-                  struct delta_encoder *e); /* last window; header even where the text is empty */
-void delta_encoder_free(struct delta_encoder *e);
-
-/* The whole document for texts in memory. */
-void delta_encode(struct buf *out, struct str source, struct str target,
-                  const struct svndiff_params *params);
-
 #endif

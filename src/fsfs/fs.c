@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/fs.h"
 #include "base/num.h"
-#include "fsfs/commit.h"
+#include "fsfs/txn/commit.h"
 #include "store/posix/posix.h"
 #include <errno.h>
 #include <stdatomic.h>

@@ -9,9 +9,9 @@
 #include "base/arena.h"
 #include "base/cache.h"
 #include "base/err.h"
-#include "fsfs/id.h"
+#include "fsfs/format/id.h"
+#include "fsfs/format/props.h"
 #include "fsfs/limits.h"
-#include "fsfs/props.h"
 #include "store/store.h"
 
 enum { FSFS_FORMAT_MIN = 1, FSFS_FORMAT_MAX = 8, FSFS_DEFAULT_SHARD_SIZE = 1000 };
@@ -68,7 +68,7 @@ struct fsfs_create_options {
     const char *date;   /* svn:date of revision 0 in long form; NULL: now */
     bool physical;      /* formats 7 and 8: physical addressing */
 };
-/* Make a new filesystem with revision 0 in DB_PATH, a new or empty folder (create.c). */
+/* Make a new filesystem with revision 0 in DB_PATH, a new or empty folder (fs_create.c). */
 struct err *fsfs_create(const char *db_path, const struct fsfs_create_options *options);
 /* The same in STORE, which is empty. */
 struct err *fsfs_create_in(struct store *store, const struct fsfs_create_options *options);

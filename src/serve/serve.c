@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/resources.h"
 #include "base/str.h"
-#include "repo/registry.h"
+#include "repo/admin/registry.h"
 #include "serve/connections.h"
 #include "serve/supervisor.h"
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* auth.c - who is there, and with what rights: ANONYMOUS, EXTERNAL, CRAM-MD5; what else there is
  * comes with SASL (auth_sasl.c). */
+#include "svn/auth.h"
 #include "base/date.h"
 #include "base/digest.h"
 #include "base/num.h"

@@ -11,6 +11,7 @@
  * a security layer was agreed upon it begins behind the success, both ways. */
 #include "base/base64.h"
 #include "net/cyrus.h"
+#include "svn/auth.h"
 #include "svn/session_int.h"
 
 /* Bytes of one answer: a Kerberos ticket has up to 64 KiB, and base64 makes a third more of it. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_commit.c - the commit command: the client drives an edit, which becomes a revision. */
-#include "repo/commit_edit.h"
+#include "repo/edit/commit_edit.h"
 
 #include "base/account.h"
-#include "repo/locking.h"
+#include "repo/admin/locking.h"
+#include "svn/auth.h"
 #include "svn/edit_wire.h"
 #include "svn/session_int.h"
 

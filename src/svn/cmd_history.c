@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_history.c - commands about where a node was and when. */
-#include "repo/history.h"
+#include "repo/history/history.h"
 
 #include "base/date.h"
 #include "base/path.h"
-#include "fsfs/revprops.h"
-#include "repo/file_revs.h"
+#include "fsfs/read/revprops.h"
+#include "repo/history/file_revs.h"
+#include "repo/history/history_locations.h"
+#include "svn/auth.h"
 #include "svn/session_int.h"
 
 struct err *cmd_get_latest_rev(struct session *s, struct wire_args *args)

@@ -3,7 +3,9 @@
 #include "base/date.h"
 #include "base/map.h"
 #include "base/path.h"
-#include "repo/locking.h"
+#include "repo/admin/locking.h"
+#include "repo/tree/depth.h"
+#include "svn/auth.h"
 #include "svn/session_int.h"
 
 /* path token owner [comment] created [expires] */

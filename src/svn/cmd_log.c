@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_log.c - the log command: entries of the log cursor, straight to the wire. */
-#include "repo/log.h"
+#include "repo/history/log.h"
 
 #include "base/path.h"
+#include "svn/auth.h"
 #include "svn/session_int.h"
 
 /* Which revision properties the client wants. Author, date and message have places of their own in

@@ -3,7 +3,9 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/path.h"
-#include "repo/mergeinfo.h"
+#include "repo/history/mergeinfo.h"
+#include "repo/tree/depth.h"
+#include "svn/auth.h"
 #include "svn/session_int.h"
 
 enum { FILE_PIECE = 64 << 10 };

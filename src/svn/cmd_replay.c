@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_replay.c - revisions as edits, for mirrors. */
-#include "repo/replay.h"
-#include "repo/visibility.h"
+#include "repo/access/visibility.h"
+#include "repo/edit/replay.h"
+#include "svn/auth.h"
 #include "svn/edit_drive.h"
 #include "svn/session_int.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_report.c - update, switch, status, diff: the client's report in, the edit out. */
-#include "repo/report.h"
+#include "repo/edit/report.h"
 
 #include "base/path.h"
+#include "repo/tree/depth.h"
+#include "svn/auth.h"
 #include "svn/edit_drive.h"
 #include "svn/session_int.h"
 

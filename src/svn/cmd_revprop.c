@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_revprop.c - revision properties, read and changed. */
-#include "repo/prop_change.h"
-#include "repo/visibility.h"
+#include "repo/access/visibility.h"
+#include "repo/admin/prop_change.h"
+#include "svn/auth.h"
 #include "svn/session_int.h"
 
 static struct err *read_props(const struct props **props, struct session *s, revnum rev)

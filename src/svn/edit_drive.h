@@ -3,7 +3,7 @@
 #ifndef VARVE_SVN_EDIT_DRIVE_H
 #define VARVE_SVN_EDIT_DRIVE_H
 
-#include "repo/edit.h"
+#include "repo/edit/edit.h"
 #include "svn/session_int.h"
 
 /* Pull SOURCE (owned) to its end and write its events. ANSWERED: an edit that ends with close-edit,

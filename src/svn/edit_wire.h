@@ -7,7 +7,7 @@
 #define VARVE_SVN_EDIT_WIRE_H
 
 #include "base/map.h"
-#include "repo/edit.h"
+#include "repo/edit/edit.h"
 #include "svn/wire.h"
 
 /* Write EVENT as one command. Folders get tokens "d<number>", files "c<number>". */

@@ -5,7 +5,9 @@
 #include "base/date.h"
 #include "base/path.h"
 #include "base/thread.h"
-#include "repo/registry.h"
+#include "repo/admin/registry.h"
+#include "repo/tree/depth.h"
+#include "svn/auth.h"
 #include "svn/session_int.h"
 #include <ctype.h>
 #include <stdarg.h>

@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "base/num.h"
-#include "fsfs/props.h"
-#include "fsfs/types.h"
+#include "fsfs/format/props.h"
+#include "fsfs/format/types.h"
 #include "net/conn.h"
 
 enum {

@@ -6,10 +6,11 @@
 #include "../unit/testing.h"
 #include "base/cache.h"
 #include "base/thread.h"
-#include "fsfs/commit.h"
 #include "fsfs/fs.h"
-#include "fsfs/revprops.h"
-#include "fsfs/txn.h"
+#include "fsfs/read/revprops.h"
+#include "fsfs/txn/commit.h"
+#include "fsfs/txn/txn.h"
+#include "store/posix/fault.h"
 #include "store/posix/posix.h"
 #include <errno.h>
 #include <ftw.h>

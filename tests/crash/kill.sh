@@ -4,7 +4,7 @@
 # `svnadmin recover`, a commit by stock and recover, or a commit by varve and recover; stock's verify passes, and
 # everything that was acknowledged is in HEAD.
 set -u
-. "$(dirname "$0")/../interop/lib.sh"
+. "$(dirname "$0")/../interop/helpers/lib.sh"
 COUNT=${1:-12}
 RANDOM=${SEED:-7}
 R=$T/root/repos

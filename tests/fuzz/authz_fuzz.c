@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cache.h"
 #include "base/shared.h"
-#include "repo/authz.h"
+#include "repo/access/authz.h"
 #include <stdint.h>
 #include <stdlib.h>
 

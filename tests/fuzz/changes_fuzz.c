@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of changed paths: written and read again the same. */
-#include "fsfs/changes.h"
+#include "fsfs/format/changes.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directory listings: sorted, without doubles, every name found; written and read again the same.
  */
-#include "fsfs/dir.h"
+#include "fsfs/read/dir.h"
 #include <stdio.h>
 #include <stdlib.h>
 

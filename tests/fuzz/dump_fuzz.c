@@ -2,8 +2,9 @@
 /* A dump stream, pulled to its end: every header, property and byte of text is there to be read,
  * and nothing where the record says that there is nothing. Bodies of every other record are left to
  * be skipped. */
-#include "fsfs/props.h"
-#include "repo/dump.h"
+#include "fsfs/format/props.h"
+#include "repo/dump/dump.h"
+#include "repo/dump/dump_parser.h"
 #include <stdio.h>
 #include <stdlib.h>
 

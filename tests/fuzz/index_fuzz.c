@@ -3,8 +3,8 @@
  * same, and L2P must agree with it.
  *
  *   ['l'] [L2P index]   ['p'] [P2L index]   ['f'] [end of a body] */
-#include "fsfs/index.h"
-#include "fsfs/index_int.h"
+#include "fsfs/read/index.h"
+#include "fsfs/read/index_int.h"
 #include <stdio.h>
 #include <stdlib.h>
 

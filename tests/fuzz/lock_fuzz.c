@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lock files: written and read again the same. */
-#include "fsfs/locks.h"
+#include "fsfs/txn/locks.h"
 #include <stdio.h>
 #include <stdlib.h>
 

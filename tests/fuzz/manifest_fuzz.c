@@ -2,7 +2,7 @@
 /* The manifest of a physical pack, and the line at the end of a revision.
  *
  *   [n: 1 byte] [manifest of n revisions; trailer] */
-#include "fsfs/item.h"
+#include "fsfs/read/item.h"
 #include <stdio.h>
 #include <stdlib.h>
 

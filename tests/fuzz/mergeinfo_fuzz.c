@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mergeinfo: what was read is written in canonical form and read again the same; the arithmetic
  * holds: everything is gained from nothing, nothing from itself, and halves add up to the whole. */
-#include "repo/mergeinfo.h"
+#include "repo/history/mergeinfo.h"
 #include <stdio.h>
 #include <stdlib.h>
 

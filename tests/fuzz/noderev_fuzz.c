@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Node-revisions, with the ids and representations in them: what was read is written and read
  * again the same in every format. */
-#include "fsfs/noderev.h"
+#include "fsfs/format/noderev.h"
 #include <stdio.h>
 #include <stdlib.h>
 

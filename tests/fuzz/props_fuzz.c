@@ -2,7 +2,7 @@
 /* Hash dumps: names in order, each once; written and read again the same.
  *
  *   [0: END; 1: PROPS-END with deletions; 2: increments to the end of the text] [dump] */
-#include "fsfs/props.h"
+#include "fsfs/format/props.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Header lines of representations. What is read, written again, must be read the same. */
-#include "fsfs/rep.h"
+#include "fsfs/read/rep.h"
 #include <stdio.h>
 #include <stdlib.h>
 

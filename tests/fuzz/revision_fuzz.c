@@ -4,10 +4,13 @@
  *   [format: '6' physical, '8' logical addressing] [bytes of revision 1] */
 #include "base/cache.h"
 #include "base/file.h"
-#include "fsfs/changes.h"
-#include "fsfs/dir.h"
-#include "fsfs/index.h"
-#include "fsfs/rep.h"
+#include "fsfs/format/changes.h"
+#include "fsfs/read/changes_get.h"
+#include "fsfs/read/dir.h"
+#include "fsfs/read/index.h"
+#include "fsfs/read/noderev_get.h"
+#include "fsfs/read/prefetch.h"
+#include "fsfs/read/rep.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /* Packed revision properties and their manifest.
  *
  *   [0: pack, 1: manifest] [bytes] */
-#include "fsfs/revprops.h"
+#include "fsfs/read/revprops.h"
 #include <stdio.h>
 #include <stdlib.h>
 

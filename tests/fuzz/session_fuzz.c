@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/cache.h"
 #include "base/file.h"
-#include "repo/registry.h"
+#include "repo/admin/registry.h"
 #include "svn/session.h"
 #include <dirent.h>
 #include <fcntl.h>

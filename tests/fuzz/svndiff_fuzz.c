@@ -4,6 +4,7 @@
  *
  *   [n: 1 byte][n bytes of source; or, for n = 255, none: the source is BIG_SOURCE bytes of
  * 'a'..'p'] [document] */
+#include "delta/encode.h"
 #include "delta/svndiff.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
  *   128-191 b  b - 127 bytes of noise that depend on the next byte only
  *   192-223 b  the last b - 191 bytes again, as often as the next byte says
  *   224-255 b  (b - 223) * 16 bytes from the source's place (next byte) * 8 */
+#include "delta/search.h"
 #include "delta/svndiff.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #
 # usage: alternate.sh [FORMAT...]    default 8 and 6
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 [ $# -gt 0 ] || set -- 8 6
 
 commit() { # commit URL WHO N: an edit of WHO's own file and, every third time, of a property

@@ -3,7 +3,7 @@
 # Who may do what, on the wire: a raw peer is told the same by both servers, for every kind of access with passwords and with SASL,
 # for password databases and configurations that are not there or damaged, for realms; and several repositories under one root.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 mkdir "$T/sasl"
 export SASL_CONF_PATH=$T/sasl
 SERVE_OPTIONS="--max-failed-logins 0" # more than any user fails here

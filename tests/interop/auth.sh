@@ -4,7 +4,7 @@
 # and realms that are not what they should be; the case of users' names. The stock client against both
 # servers must be told the same.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 SERVE_OPTIONS="--max-failed-logins 0" # more than any user fails here
 serve_both 8 --brief
 

@@ -8,7 +8,7 @@
 # 20,000, which takes about ten minutes. tests/unit compares all with stock's answers as they were
 # written down in tests/data/authz-answers.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 command -v svnauthz >/dev/null || skip_all "svnauthz is not installed"
 ln -s "$VARVE" "$T/names/svnauthz"
 ln -s "$VARVE" "$T/names/svnauthz-validate"

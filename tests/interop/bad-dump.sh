@@ -3,7 +3,7 @@
 # Dump streams that are cut off, altered or never were any: refused at the same place and for
 # the same reason as by stock, with a sound repository left behind.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 LIMIT=20 # seconds
 
 svnadmin create "$T/empty"

@@ -3,7 +3,7 @@
 # Paths that are not UTF-8, or have "..": no way in takes them, the answers are those of stock's server; dump still
 # writes the former, out of repositories that have them.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 for SIDE in stock varve; do
     mkdir "$T/$SIDE"
     twin "$T/$SIDE/repos"

@@ -4,7 +4,7 @@
 # folders, of files, of the revision), changes of revision properties, streams; lock comments. The answers are those of stock tools,
 # but for names, of which stock takes any.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 for SIDE in stock varve; do
     mkdir "$T/$SIDE"
     twin "$T/$SIDE/repos"

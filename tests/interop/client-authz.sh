@@ -3,7 +3,7 @@
 # Partial trees: people with different rights do the same things on both servers, see and may the
 # same, and are told the same.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 
 # ---- a history with hidden parts, and who may what ---------------------------------------------
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # checkout and export: whole trees, old revisions, every depth, single files, peg revisions.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8
 
 checkout_all() { svn checkout "$URL" wc && wc_state wc; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # commit, import, merge and everything else that makes a revision.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both "${1:-8}"
 
 edits() {

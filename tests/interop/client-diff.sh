@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # status -u and diff, in all their forms.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 6
 
 status_u() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # File externals: how they are fetched, updated, replaced, copied and committed, and what is recorded of them.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8 --brief
 for SIDE in stock varve; do # alice can lock
     printf '[general]\nanon-access = write\npassword-db = passwd\n' >"$T/$SIDE/repos/conf/svnserve.conf"

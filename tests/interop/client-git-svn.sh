@@ -3,11 +3,11 @@
 # git svn: clones, fetches, commits and branches through both servers; what git then holds must be the
 # same objects. So that they are, a hook gives new revisions a fixed date, and the URLs that git notes are rewritten to one.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 command -v git >/dev/null && git svn --version >/dev/null 2>&1 || skip_all "git-svn is not installed"
 
 # A small history of the standard layout: git svn takes long over each revision and each branch.
-PYTHONPATH=$HERE/../../bench python3 - >"$T/layout.dump" <<'END' || skip_all "the history cannot be made"
+PYTHONPATH=$HERE/../../../bench python3 - >"$T/layout.dump" <<'END' || skip_all "the history cannot be made"
 import sys
 from dumpstream import Stream, date_of
 

@@ -3,7 +3,7 @@
 # What people are told who name what rules hide from them: above it, next to it, it, in it, and
 # places that are not there. Each command prints the same and exits with the same on both servers.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 
 # ---- what is there, and for whom ------------------------------------------------------------
 

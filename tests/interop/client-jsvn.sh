@@ -3,7 +3,7 @@
 # SVNKit, a client with an svn:// of its own: its jsvn against both servers. A start of Java takes long: so there are few
 # calls, each for much at once.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 CLIENT=/usr/share/svnkit/svnkit-cli.jar LZ4=/usr/share/java/lz4-java.jar
 command -v java >/dev/null && [ -f "$CLIENT" ] && [ -f "$LZ4" ] || skip_all "svnkit, lz4-java and a Java runtime are not all installed"
 serve_both 8 --brief

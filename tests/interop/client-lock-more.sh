@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Locks in thousands, comments of every kind, and the stock administrator's tools on locks that the server made, and the reverse.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8 --brief
 with_passwords anna=secret bela=hidden
 as_anna() { svn --no-auth-cache --username anna --password secret "$@"; }

@@ -3,7 +3,7 @@
 # Locks whose paths do not stay as they were: deleted, replaced, moved or copied, they or a folder above them; locks
 # stolen and broken. After each command the client's words, the list of locks and the files in db/locks must be the same.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8 --brief
 with_passwords anna=secret bela=hidden
 echo 1 >"$T/one"

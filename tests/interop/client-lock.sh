@@ -3,7 +3,7 @@
 # Commits to locked paths: refused without the token, allowed with it, which then is released.
 # Locks are taken by stock tools on the repository itself, or through the server.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8
 with_passwords alice=secret bob=hidden
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # log and mergeinfo: every option, every range.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8
 
 log_plain() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cat, list, info, proplist, propget, blame: reading one thing, at any revision.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8
 
 cats() {

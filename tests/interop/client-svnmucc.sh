@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # svnmucc: commits of many steps without a working copy, good and refused.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8
 
 printf 'a new text\n' >"$T/text"

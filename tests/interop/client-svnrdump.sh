@@ -3,7 +3,7 @@
 # svnrdump: dump streams read through the server, whole, in ranges and of parts, byte for byte as through
 # stock svnserve; and loaded through it.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 command -v svnrdump >/dev/null || skip_all "svnrdump is not installed"
 serve_both 8 --brief
 

@@ -3,7 +3,7 @@
 # svnsync that is broken off in the middle of a revision, by its own end, its server's, or the source's, and goes on
 # afterwards; locks left behind; sources that hide paths or are not in UTF-8; mirrors begun from a copy.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 command -v svnsync >/dev/null || skip_all "svnsync is not installed"
 serve_both 8 --brief
 WAITING=

@@ -3,7 +3,7 @@
 # svnsync with the server as the source and as the mirror: init, sync, copy-revprops, info; mirrors of
 # a part, mirrors that fell behind or went astray.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 command -v svnsync >/dev/null || skip_all "svnsync is not installed"
 serve_both 8 --brief
 

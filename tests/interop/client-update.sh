@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # update: back and forth, mixed revisions, depths, over local changes; switch and relocate.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 7
 
 to_and_fro() {

@@ -3,7 +3,7 @@
 # All that a commit is held to, one commit a check: both servers refuse the same, with the same errors. Only the words about broken
 # deltas and digests are varve's own, and "(HEAD is N)" behind a revision that is not there is svnserve's.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 for SIDE in stock varve; do
     mkdir "$T/$SIDE"
     R=$T/$SIDE/repos

@@ -3,7 +3,7 @@
 # Raw conversations with varve serve and stock svnserve, good and bad: the same answers where both serve, no harm where
 # the peer is hostile; and peers that leave at any point leave nothing behind.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8
 talk() { timeout 300 python3 "$HERE/conversation.py" "$@"; }
 

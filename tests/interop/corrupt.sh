@@ -5,7 +5,7 @@
 #
 # usage: corrupt.sh [FORMAT...]    default 1 6 8
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 shopt -s nullglob # a logical pack has no manifest
 [ $# -gt 0 ] || set -- 1 6 8
 POSITIONS=9    # bytes flipped in each file, spread over it and its last 40 bytes

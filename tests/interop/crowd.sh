@@ -6,7 +6,7 @@
 #
 # usage: crowd.sh [CLIENTS [SECONDS]]      default: 200 clients, 5 seconds; the full load is 500 60
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 clients=${1:-200} seconds=${2:-5}
 go() { timeout $((seconds + 240)) python3 "$HERE/crowd.py" "$@"; }
 

@@ -3,7 +3,7 @@
 # A tree of 20,000 folders in each other: written, read by every command, verified, dumped, loaded. What
 # the answers must be is tried with svnserve on one of 200. Each level costs the server the same.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 REVISIONS=10
 
 served() { # served NAME: a repository that anna may write to

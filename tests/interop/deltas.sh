@@ -6,7 +6,7 @@
 #
 # usage: deltas.sh [FIRST-SEED [HISTORIES]]    SVNDIFF_TOOL names the helper, if not from VARVE's build
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 first=${1:-1} histories=${2:-12} revisions=40
 tool=${SVNDIFF_TOOL:-$(dirname "$VARVE")/../../tests/unit/delta/svndiff-tool}
 [ -x "$tool" ] || skip_all "no svndiff-tool at $tool"

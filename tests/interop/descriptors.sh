@@ -3,7 +3,7 @@
 # A server that runs out of descriptors says so: to clients, and in its log. Nothing is called
 # damaged or missing, since nothing is; and when there are descriptors again all is well.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 
 CLIENTS=20 ROUNDS=3
 mkdir "$T/root"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Revisions that are larger than what a dump holds back of those whose turn has not come.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 
 REPO=$T/large
 svnadmin create "$REPO"

@@ -4,7 +4,7 @@
 # the root, a folder and an entry, every depth asked for over every depth had, parts that are missing, excluded, empty,
 # switched or of another revision.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 STRIDE=${STRIDE:-61} # 1: every case, some 200,000
 
 mkdir "$T/stock" "$T/varve"

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every format: what stock tools made, varve reads the same; what varve made, stock tools read.
 #
-# usage: formats.sh [FORMAT...]    formats as in lib.sh; default all of them, and these mixtures:
+# usage: formats.sh [FORMAT...]    formats as in helpers/lib.sh; default all of them, and these mixtures:
 #   up6    format 6 upgraded to 8 half-way through its history, some shards packed before
 #   up1    format 1 upgraded to 8 half-way: linear, old-style node ids below new ones
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 [ $# -gt 0 ] || set -- $FORMATS up6 up1
 
 SHARD=8 # small shards, so that the sample history fills many

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every command of the protocol in every form that a client, old or broken, may send: the same answers from both servers.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8 --brief
 
 say() { timeout 250 python3 "$HERE/forms.py" "$@"; }
@@ -17,9 +17,9 @@ done <"$T/commands"
 
 # A command that is served has its forms, and the reverse. The report's commands are told apart by hand.
 served() {
-    sed -n 's/^    {S("\([a-z0-9-]*\)"), cmd_.*/\1/p' "$HERE/../../src/svn/session.c"
-    sed -n 's/^    \[EDIT_[A-Z_]*\] = {S("\([a-z-]*\)").*/\1/p' "$HERE/../../src/svn/edit_wire.c"
-    grep -o 'str_eq(command, S("[a-z-]*"' "$HERE/../../src/svn/cmd_report.c" | sed 's/.*S("//; s/"//'
+    sed -n 's/^    {S("\([a-z0-9-]*\)"), cmd_.*/\1/p' "$HERE/../../../src/svn/session.c"
+    sed -n 's/^    \[EDIT_[A-Z_]*\] = {S("\([a-z-]*\)").*/\1/p' "$HERE/../../../src/svn/edit_wire.c"
+    grep -o 'str_eq(command, S("[a-z-]*"' "$HERE/../../../src/svn/cmd_report.c" | sed 's/.*S("//; s/"//'
 }
 served | LC_ALL=C sort -u >"$T/served"
 LC_ALL=C sort -u "$T/commands" >"$T/said"

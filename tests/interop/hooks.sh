@@ -3,7 +3,7 @@
 # The nine hooks under both servers: what each of them sees, and what users are told when one of
 # them fails in one of the ways in which programs fail.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 
 HOOKS="start-commit pre-commit post-commit pre-revprop-change post-revprop-change pre-lock post-lock pre-unlock post-unlock"
 

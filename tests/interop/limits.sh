@@ -3,7 +3,7 @@
 # The limits of varve serve: at each of them the client is told why, the log has a line, and the server goes on. And its
 # end: running commits are finished, nobody is left without a word.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 go() { timeout 120 python3 "$HERE/limits.py" "$@"; }
 
 mkdir "$T/root"

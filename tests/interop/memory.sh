@@ -3,7 +3,7 @@
 # Memory of the server: never more than docs/admin.md states, whatever clients ask; others are served meanwhile. The
 # server may have what the formula says and a tenth; an allocation beyond that would be its end.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 sanitized && skip_all "sanitizers take more"
 
 CACHE=16 CLIENTS=100 REQUESTS=96 COMMIT=32 COMMITS=6
@@ -34,7 +34,7 @@ limited() {
 ROOT=$T/root start varve limited serve -M $CACHE --max-connections $CLIENTS --max-request-memory 32 \
     --max-requests-memory $REQUESTS --max-commit-memory $COMMIT
 
-sed -n 's/^    {S("\([a-z0-9-]*\)"), cmd_.*/\1/p' "$HERE/../../src/svn/session.c" >"$T/commands"
+sed -n 's/^    {S("\([a-z0-9-]*\)"), cmd_.*/\1/p' "$HERE/../../../src/svn/session.c" >"$T/commands"
 [ "$(wc -l <"$T/commands")" -gt 30 ] &&
     while read -r command; do
         grep -q "( $command (" "$HERE/memory.py" "$HERE/conversation.py" || echo "$command"

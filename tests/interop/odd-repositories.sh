@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Repositories that old programs, other tools or hands have left in an odd state.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 
 small() { # small DIR: r1 and r2 each add a folder
     create svnadmin 8 "$1"

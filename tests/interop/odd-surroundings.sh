@@ -4,7 +4,7 @@
 # server answers as svnserve does, by an unprivileged user. And what becomes of the rep-cache when it
 # is removed or damaged under a running server.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 
 AS=()
 if [ "$(id -u)" = 0 ]; then

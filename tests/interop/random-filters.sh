@@ -3,12 +3,12 @@
 # What is left out, and copies of it: dumps with filters and replays under path rules, drawn at random, are those of
 # stock tools (random_filters.py); a mirror of what may not be read is made.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 command -v svnsync >/dev/null || skip_all "svnsync is not installed"
 
 agree() { # agree KIND SEED COUNT
     mkdir "$T/$1"
-    check "$3 cases of $1, seed $2" python3 "$HERE/random_filters.py" "$VARVE" "$T/$1" "$1" "$2" "$3"
+    check "$3 cases of $1, seed $2" python3 "$HERE/../random_filters.py" "$VARVE" "$T/$1" "$1" "$2" "$3"
 }
 agree dump 31 600
 agree replay 32 150

@@ -3,8 +3,8 @@
 # Sessions of protocol commands drawn from fixed seeds are answered the same by both servers.
 # Others: tests/interop/random_wire --count N.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 
 mkdir "$T/different"
-check "stock answers itself the same" "$HERE/random_wire" --self-test --seed itself --count 40 --jobs 2 --output "$T/different"
+check "stock answers itself the same" "$HERE/../random_wire" --self-test --seed itself --count 40 --jobs 2 --output "$T/different"
 done_testing

@@ -3,7 +3,7 @@
 # A repository that is put back from a copy, or replaced by another one, while varve serves it: what follows is what is
 # on disk, as stock tools read it there, and nothing of the old one gets into the new one.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 go() { timeout 60 python3 "$HERE/limits.py" "$@"; }
 R=$T/root/repos
 commits() { # commits URL WORD: six of them, three files' texts and three folders

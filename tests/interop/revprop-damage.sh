@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Damage of revision properties, packed or not: what makes a dump fail is found by verify (revprop_damage.py).
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 for format in ${*:-4 6 7 8}; do
     repos=$T/f$format
     create svnadmin "$format" "$repos" 6

@@ -3,7 +3,7 @@
 # All ways of running the server, as svnserve runs: options, messages, exit status; the modes and
 # what clients see in them; systemd's sockets, inetd's, a real sshd.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 mkdir "$T/root" "$T/root/127.0.0.1"
 create svnadmin 8 "$T/root/repos"
 printf 'hello\n' >"$T/hello"

@@ -3,7 +3,7 @@
 # Two contents with one SHA-1: refused as by stock tools, since working copies would show one of them
 # for both; with the setting that allows it, or where nothing is shared, both are kept.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 
 # The published pair: after 192 bytes that are alike, blocks that lead to the same state, so that the
 # digests stay equal whatever is put behind both.

@@ -4,7 +4,7 @@
 # and without security layers, right and wrong passwords; EXTERNAL in a tunnel; and peers that
 # misbehave within a layer. The machine's own configuration of SASL is not touched.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 for tool in saslpasswd2 sasldblistusers2; do
     command -v $tool >/dev/null || skip_all "$tool is not installed"
 done

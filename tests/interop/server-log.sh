@@ -4,7 +4,7 @@
 # are the same but for process, time, port and new dates. Two connections of one client are served
 # by two threads: the order of lines is not compared.
 set -u
-. "$(dirname "$0")/client-lib.sh"
+. "$(dirname "$0")/helpers/client-lib.sh"
 serve_both 8
 sed -i 's/^\[general\]/&\npassword-db = passwd/' "$T"/{stock,varve}/repos/conf/svnserve.conf
 printf '[users]\nalice = secret\nbob smith = secret\n' | tee "$T/stock/repos/conf/passwd" >"$T/varve/repos/conf/passwd"

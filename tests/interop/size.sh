@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A repository that varve writes is no more than 3 % larger than stock's of the same history.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 
 size() { find "$1/db/revs" "$1/db/revprops" -type f -printf '%s\n' | awk '{n += $1} END {print n}'; }
 
@@ -17,7 +17,7 @@ compare() { # compare NAME FORMAT DUMP
     rm -rf "$T/stock" "$T/varve"
 }
 
-"$HERE/../../bench/generate" --shape small --revisions 600 >"$T/history.dump"
+"$HERE/../../../bench/generate" --shape small --revisions 600 >"$T/history.dump"
 for format in 1 4 6 7 8; do
     compare "sample history" $format "$(sample --small)"
     compare "generated history" $format "$T/history.dump"

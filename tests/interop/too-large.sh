@@ -3,7 +3,7 @@
 # What could not be read again is not stored: property lists, of nodes and revisions, and lists of
 # entries above 256 MiB. What stock tools have stored is read even so.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 mkdir "$T/varve"
 create "$VARVE" 8 "$T/varve/repos"
 ROOT=$T/varve start varve "$VARVE" serve

@@ -3,11 +3,11 @@
 # Under the name svnadmin the program answers as svnadmin does: lines, errors, exit status.
 # Each command runs in one directory for stock and in an identical one for varve.
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 
 mkdir "$T/stock" "$T/varve"
 UUID=11111111-2222-4333-8444-555555555555
-"$HERE/../../bench/generate" --shape tiny >"$T/tiny.dump"
+"$HERE/../../../bench/generate" --shape tiny >"$T/tiny.dump"
 (
     cd "$T/stock" || exit
     svnadmin create repos && svnadmin load -q repos <"$T/tiny.dump"

@@ -5,7 +5,7 @@
 #
 #     tests/interop/write-rights.sh [SETS [FIRST]]     sets of 20 questions; 1000 take a minute and a half
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers/lib.sh"
 for SIDE in stock varve; do
     mkdir "$T/$SIDE"
     twin "$T/$SIDE/repos"

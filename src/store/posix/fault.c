@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A disk that stops at a chosen operation and then forgets what was not synced; see disk.h.
+/* A disk that stops at a chosen operation and then forgets what was not synced; see fault.h.
  *
  * Two journals say how to undo what no sync has made durable. For each file changed since its last
  * sync: its bytes and mode at that sync (of a new file: none). For each folder: its names made,
@@ -9,7 +9,7 @@
  *
  * Syncs are only noted, never done: tests that cut a commit in a hundred places do not wait for a
  * real disk. */
-#include "store/posix/disk.h"
+#include "store/posix/fault.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

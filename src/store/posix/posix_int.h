@@ -15,8 +15,8 @@
  *   repcache.c rows of rep-cache.db on their way, and what is known of it
  *
  * All that changes the disk, and all that reads files, goes through store->disk. */
-#ifndef VARVE_STORE_POSIX_INT_H
-#define VARVE_STORE_POSIX_INT_H
+#ifndef VARVE_STORE_POSIX_POSIX_INT_H
+#define VARVE_STORE_POSIX_POSIX_INT_H
 
 #include "store/ops.h"
 #include "store/posix/posix.h"

@@ -6,8 +6,8 @@
  *
  * A connection belongs to one thread at a time. It does not wait for the disk: what a crash takes
  * away is made again. */
-#ifndef VARVE_FSFS_REPCACHE_INT_H
-#define VARVE_FSFS_REPCACHE_INT_H
+#ifndef VARVE_STORE_POSIX_REPCACHE_INT_H
+#define VARVE_STORE_POSIX_REPCACHE_INT_H
 
 #include "store/posix/posix_int.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../testing.h"
+#include "delta/encode.h"
+#include "delta/search.h"
 #include "delta/svndiff.h"
 
 /* ---- integers ---- */

@@ -10,6 +10,7 @@
  * A history is a pure function of its seed. The last two print "ok" lines' counts and exit with 0
  * only where everything agreed. */
 #include "base/num.h"
+#include "delta/encode.h"
 #include "delta/svndiff.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define VARVE_TESTS_FSFS_MEMORY_FS_H
 
 #include "../testing.h"
-#include "fsfs/commit.h"
+#include "fsfs/txn/commit.h"
 #include "store/memory/memory.h"
 
 #define MAY_BE_UNUSED __attribute__((unused))

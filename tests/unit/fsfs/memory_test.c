@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filesystems of every format on a store in memory: what is above the store needs no disk. */
-#include "fsfs/rep.h"
-#include "fsfs/verify.h"
+#include "fsfs/check/verify.h"
+#include "fsfs/read/rep.h"
+#include "fsfs/txn/txn_verify.h"
 #include "memory_fs.h"
 #include <pthread.h>
 
@@ -182,7 +183,7 @@ static void a_transaction_is_shown_to_others_and_read_back(void **state)
         assert_ok(txn_list(&names, &n, fs, arena));
         assert_int_equal(n, 1);
         assert_str_eq(names[0], txn_name(txn));
-        assert_ok(verify_txn(fs, txn_name(txn)));
+        assert_ok(txn_verify(fs, txn_name(txn)));
         assert_ok(txn_load(&other, fs, txn_name(txn)));
         struct changes *changes;
         assert_ok(txn_changes(&changes, other));

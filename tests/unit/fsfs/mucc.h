@@ -8,7 +8,7 @@
 #ifndef VARVE_TESTS_FSFS_MUCC_H
 #define VARVE_TESTS_FSFS_MUCC_H
 
-#include "fsfs/commit.h"
+#include "fsfs/txn/commit.h"
 #include "stock.h"
 
 static const char *mucc_root = ""; /* the folder that paths are below */

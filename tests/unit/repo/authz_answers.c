@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* authz_answers.c - answers many questions about rule files (tests/interop/authz_questions.py), as
- * many processes of svnauthz would one by one. Standard input:
+/* authz_answers.c - answers many questions about rule files
+ * (tests/interop/helpers/authz_questions.py), as many processes of svnauthz would one by one.
+ * Standard input:
  *
  *     rules BYTES LF the file LF          a rule file, until the next one
  *     groups BYTES LF the file LF         in front of it: its file of global groups
@@ -12,7 +13,7 @@
 #include "base/buf.h"
 #include "base/cache.h"
 #include "base/shared.h"
-#include "repo/authz.h"
+#include "repo/access/authz.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -5,12 +5,14 @@
 #include "base/date.h"
 #include "base/num.h"
 #include "delta/svndiff.h"
-#include "repo/authz.h"
-#include "repo/file_revs.h"
-#include "repo/history.h"
-#include "repo/list.h"
-#include "repo/log.h"
-#include "repo/mergeinfo.h"
+#include "repo/access/authz.h"
+#include "repo/history/file_revs.h"
+#include "repo/history/history.h"
+#include "repo/history/history_locations.h"
+#include "repo/history/log.h"
+#include "repo/history/mergeinfo.h"
+#include "repo/tree/depth.h"
+#include "repo/tree/list.h"
 #include <stdio.h>
 #include <stdlib.h>
 

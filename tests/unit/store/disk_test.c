@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The disk that stops: what it restores is what no sync has saved, neither more nor less. */
 #include "fixture.h"
+#include "store/posix/fault.h"
 #include <errno.h>
 
 struct faulty {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
+#include "store/posix/fault.h"
 
 static char pattern(uint64_t i)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 #include "fixture.h"
+#include "store/posix/fault.h"
 
 static struct err *put_pack(struct store *store, int64_t shard, struct str bytes,
                             struct str manifest)

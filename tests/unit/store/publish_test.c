@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 #include "fixture.h"
+#include "store/posix/fault.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>
