@@ -12,7 +12,7 @@ start_varve "$T/root"
 # A process a connection; about some questions it thinks for ever.
 ROOT=$T/root start stock bash -c 'ulimit -c 0 -t 1; exec svnserve "$@"' svnserve
 FIRST=${1:-1} COUNT=${2:-20}
-python3 "$HERE/../random_mergeinfo.py" "$T/root" "$PORT_stock" "$PORT_varve" "$FIRST" "$COUNT" ${3:+"$3"} >"$T/differences"
+python3 "$HERE/random_mergeinfo.py" "$T/root" "$PORT_stock" "$PORT_varve" "$FIRST" "$COUNT" ${3:+"$3"} >"$T/differences"
 result $? "all histories were asked about"
 is "logs with merged revisions are those of svnserve" "$(grep -v '^[0-9]* questions' "$T/differences" | head -n 30)" ""
 read -r questions entries strange endless < <(sed -n 's/^\([0-9]*\) questions, /\1 /; s/ [a-z, ]*/ /gp' "$T/differences" | tail -n 1)

@@ -7,6 +7,6 @@ set -u
 command -v svnfsfs >/dev/null || skip_all "svnfsfs is not installed"
 mkdir "$T/damage"
 for kind in twice removed moved action kind flag path "odd path" source more; do
-    check "damaged lists: $kind" python3 "$HERE/../random_damage.py" "$VARVE" "$T/damage" 3 60 0 "$kind"
+    check "damaged lists: $kind" python3 "$HERE/random_damage.py" "$VARVE" "$T/damage" 3 60 0 "$kind"
 done
 done_testing

@@ -8,7 +8,7 @@ command -v svnsync >/dev/null || skip_all "svnsync is not installed"
 
 agree() { # agree KIND SEED COUNT
     mkdir "$T/$1"
-    check "$3 cases of $1, seed $2" python3 "$HERE/../random_filters.py" "$VARVE" "$T/$1" "$1" "$2" "$3"
+    check "$3 cases of $1, seed $2" python3 "$HERE/random_filters.py" "$VARVE" "$T/$1" "$1" "$2" "$3"
 }
 agree dump 31 600
 agree replay 32 150

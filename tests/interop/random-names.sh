@@ -7,6 +7,6 @@ set -u
 mkdir "$T/names-of"
 for draw in "7 40" "8 10"; do # seed, histories
     # shellcheck disable=SC2086
-    check "names in two forms: $draw" python3 "$HERE/../random_names.py" "$VARVE" "$T/names-of" $draw
+    check "names in two forms: $draw" python3 "$HERE/random_names.py" "$VARVE" "$T/names-of" $draw
 done
 done_testing

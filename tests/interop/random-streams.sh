@@ -6,7 +6,7 @@ set -u
 
 agree() { # agree KIND SEED COUNT
     mkdir "$T/$1"
-    check "$3 streams, $1, seed $2" python3 "$HERE/../random_streams.py" "$VARVE" "$T/$1" "$1" "$2" "$3"
+    check "$3 streams, $1, seed $2" python3 "$HERE/random_streams.py" "$VARVE" "$T/$1" "$1" "$2" "$3"
 }
 
 agree altered 21 250
