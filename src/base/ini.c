@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "base/vec.h"
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -113,16 +114,19 @@ struct err *ini_next(struct ini_item *item, struct ini_reader *reader)
     return NULL;
 }
 
-/* While a file is read: sections and options by name, and lists that grow. */
+/* A section while the file is read. */
+struct growing {
+    struct str name;
+    unsigned line;
+    VEC(struct ini_option) options;
+    struct map *keys; /* key to index + 1 */
+};
+
+/* While a file is read: sections and options by name. */
 struct parser {
     int flags;
     struct arena *arena;
-    struct growing {
-        struct ini_section section;
-        size_t cap;
-        struct map *keys; /* key to index + 1 */
-    } * sections;
-    size_t count, cap;
+    VEC(struct growing) sections;
     struct map *names; /* section name to index + 1 */
 };
 
@@ -151,14 +155,10 @@ static struct growing *section_enter(struct parser *p, struct str name, unsigned
     struct str key = folded(p, name);
     uintptr_t at = (uintptr_t)map_get(p->names, key);
     if (at)
-        return &p->sections[at - 1];
-    if (p->count == p->cap) {
-        p->cap = p->cap ? 2 * p->cap : 16;
-        p->sections = mem_realloc(p->sections, p->cap * sizeof *p->sections);
-    }
-    struct growing *section = &p->sections[p->count++];
-    *section = (struct growing){.section = {.name = name, .line = line}, .keys = map_new()};
-    map_put(p->names, key, (void *)(uintptr_t)p->count);
+        return &p->sections.list[at - 1];
+    struct growing *section = VEC_ADD(&p->sections);
+    *section = (struct growing){.name = name, .line = line, .keys = map_new()};
+    map_put(p->names, key, (void *)(uintptr_t)p->sections.n);
     return section;
 }
 
@@ -167,16 +167,12 @@ static void option_set(struct parser *p, struct growing *g, struct ini_option op
     struct str key = folded(p, option.key);
     uintptr_t at = (uintptr_t)map_get(g->keys, key);
     if (at) {
-        g->section.options[at - 1].value = option.value;
-        g->section.options[at - 1].line = option.line;
+        g->options.list[at - 1].value = option.value;
+        g->options.list[at - 1].line = option.line;
         return;
     }
-    if (g->section.count == g->cap) {
-        g->cap = g->cap ? 2 * g->cap : 8;
-        g->section.options = mem_realloc(g->section.options, g->cap * sizeof option);
-    }
-    g->section.options[g->section.count++] = option;
-    map_put(g->keys, key, (void *)(uintptr_t)g->section.count);
+    *VEC_ADD(&g->options) = option;
+    map_put(g->keys, key, (void *)(uintptr_t)g->options.n);
 }
 
 static struct err *read_items(struct parser *p, struct str text)
@@ -305,26 +301,26 @@ static struct err *expand_all(struct ini *ini, struct arena *arena)
 
 static void parser_free(struct parser *p)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        map_free(p->sections[i].keys, NULL);
-        free(p->sections[i].section.options);
+    for (size_t i = 0; i < p->sections.n; i++) {
+        map_free(p->sections.list[i].keys, NULL);
+        free(p->sections.list[i].options.list);
     }
-    free(p->sections);
+    free(p->sections.list);
     map_free(p->names, NULL);
 }
 
 /* What has been read, as the caller gets it. */
 static void finish(struct ini *out, const struct parser *p)
 {
-    *out = (struct ini){.count = p->count, .flags = p->flags};
-    out->sections = arena_array(p->arena, p->count, sizeof *out->sections);
-    for (size_t i = 0; i < p->count; i++) {
-        struct ini_section *section = &out->sections[i];
-        *section = p->sections[i].section;
-        section->options = arena_array(p->arena, section->count, sizeof *section->options);
-        if (section->count)
-            memcpy(section->options, p->sections[i].section.options,
-                   section->count * sizeof *section->options);
+    *out = (struct ini){.count = p->sections.n, .flags = p->flags};
+    out->sections = arena_array(p->arena, out->count, sizeof *out->sections);
+    for (size_t i = 0; i < out->count; i++) {
+        const struct growing *read = &p->sections.list[i];
+        const size_t n = read->options.n;
+        struct ini_option *options = arena_array(p->arena, n, sizeof *options);
+        if (n)
+            memcpy(options, read->options.list, n * sizeof *options);
+        out->sections[i] = (struct ini_section){read->name, options, n, read->line};
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repo/check/verify.h"
 #include "base/buf.h"
+#include "base/vec.h"
 #include "cli/progress.h"
 #include "cli/tool.h"
 #include <stdio.h>
@@ -16,20 +17,15 @@ struct verify_call {
     const struct tool_call *call;
     struct progress progress;
     revnum start;
-    struct bad_revision *bad;
-    size_t bad_count, bad_cap;
+    VEC(struct bad_revision) bad;
     struct arena *arena;
 };
 
 static void remember(struct verify_call *verify, revnum rev, const struct err *err)
 {
     for (; err; err = err->cause) {
-        if (verify->bad_count == verify->bad_cap) {
-            verify->bad_cap = verify->bad_cap ? 2 * verify->bad_cap : 16;
-            verify->bad = mem_realloc(verify->bad, verify->bad_cap * sizeof *verify->bad);
-        }
         struct str text = arena_printf(verify->arena, "E%06d: %s", err->code, err->text);
-        verify->bad[verify->bad_count++] = (struct bad_revision){rev, text};
+        *VEC_ADD(&verify->bad) = (struct bad_revision){rev, text};
     }
 }
 
@@ -76,10 +72,10 @@ static struct err *print_notice(void *arg, const struct verify_notice *notice)
 static void print_summary(const struct verify_call *verify)
 {
     printf("\n-----Summary of corrupt revisions-----\n");
-    for (size_t i = 0; i < verify->bad_count; i++) {
+    for (size_t i = 0; i < verify->bad.n; i++) {
         char rev[24];
-        snprintf(rev, sizeof rev, "r%lld", (long long)verify->bad[i].rev);
-        printf("%6s: %.*s\n", rev, STR(verify->bad[i].text));
+        snprintf(rev, sizeof rev, "r%lld", (long long)verify->bad.list[i].rev);
+        printf("%6s: %.*s\n", rev, STR(verify->bad.list[i].text));
     }
 }
 
@@ -126,6 +122,6 @@ struct err *tool_verify(const struct tool_call *call)
     TRY(tool_open(&repo, call, NULL));
     struct err *err = verify_repo(repo, call, &verify);
     repo_close(repo);
-    free(verify.bad);
+    free(verify.bad.list);
     return err;
 }

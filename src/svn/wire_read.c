@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "base/num.h"
+#include "base/vec.h"
 #include "svn/wire.h"
 
 static struct err *malformed(void)
@@ -120,26 +121,19 @@ static struct err *read_list(struct wire_item *out, struct conn *conn, unsigned 
 {
     if (depth >= conn_nesting(conn))
         return malformed();
-    struct wire_item *items = NULL;
-    size_t n = 0, cap = 0;
+    VEC(struct wire_item) items = {0};
     for (;;) {
         char mark;
         TRY(take_mark(&mark, conn));
         if (mark == ')')
             break;
-        if (n == cap) {
-            TRY(arena_check(arena, 2 * cap * sizeof *items));
-            cap = cap ? 2 * cap : 4;
-            struct wire_item *more = arena_array(arena, cap, sizeof *more);
-            if (n)
-                memcpy(more, items, n * sizeof *more);
-            items = more;
-        }
-        TRY(read_item(&items[n++], mark, conn, depth + 1, arena));
+        if (items.n == items.cap)
+            TRY(arena_check(arena, 2 * items.cap * sizeof *items.list));
+        TRY(read_item(VEC_ADD_IN(&items, arena), mark, conn, depth + 1, arena));
     }
     out->kind = WIRE_LIST;
-    out->list.items = items;
-    out->list.n = n;
+    out->list.items = items.list;
+    out->list.n = items.n;
     return need_space(conn);
 }
 

@@ -4,6 +4,7 @@
  * The walk keeps a stack of the directories on the way to where it is. A directory is compared with
  * its predecessor's entries side by side; only what differs is looked at. Its count of nodes with
  * mergeinfo follows from its predecessor's and the differences. */
+#include "base/vec.h"
 #include "fsfs/check/verify_int.h"
 #include "fsfs/read/dir.h"
 #include "fsfs/read/noderev_get.h"
@@ -25,8 +26,7 @@ struct walk {
     struct fsfs *fs;
     revnum rev;
     const struct verify_scope *scope;
-    struct frame *frames;
-    size_t n, cap;
+    VEC(struct frame) frames;
     uint64_t changed;    /* nodes below the root that the changed paths must name */
     struct arena *arena; /* used as the frames' stack */
 };
@@ -195,11 +195,7 @@ static struct err *root_check(struct walk *w, const struct noderev *root)
 static struct err *frame_push(struct walk *w, struct arena_mark mark, const struct noderev *nr,
                               const struct noderev *pred, struct str path)
 {
-    if (w->n == w->cap) {
-        w->cap = w->cap ? 2 * w->cap : 32;
-        w->frames = mem_realloc(w->frames, w->cap * sizeof *w->frames);
-    }
-    struct frame *f = &w->frames[w->n];
+    struct frame *f = VEC_ADD(&w->frames);
     *f = (struct frame){.mark = mark, .nr = nr, .path = path};
     TRY(dir_get(&f->now, w->fs, nr, w->arena));
     if (pred && !w->scope->thorough && pred->id.rev >= w->scope->start) {
@@ -208,7 +204,6 @@ static struct err *frame_push(struct walk *w, struct arena_mark mark, const stru
         if (f->now == f->before) /* the very object: nothing differs */
             f->at = f->before_at = f->now->n;
     }
-    w->n++;
     return NULL;
 }
 
@@ -271,7 +266,7 @@ static bool is_only_passed(const struct noderev *nr, const struct noderev *pred)
 /* Look at entry ENTRY of the frame on top, which its predecessor has not. */
 static struct err *child_check(struct walk *w, const struct dirent_fs *entry)
 {
-    struct frame *f = &w->frames[w->n - 1];
+    struct frame *f = &w->frames.list[w->frames.n - 1];
     const struct arena_mark mark = arena_mark(w->arena);
     const struct noderev *child, *pred;
     const struct str path = join(f->path, entry->name, w->arena);
@@ -297,7 +292,7 @@ static struct err *child_check(struct walk *w, const struct dirent_fs *entry)
 
 static struct err *frame_pop(struct walk *w)
 {
-    struct frame *f = &w->frames[w->n - 1];
+    struct frame *f = &w->frames.list[w->frames.n - 1];
     const struct noderev *nr = f->nr;
     bool same;
     TRY(before_pass(&same, w, f, NULL));
@@ -305,14 +300,14 @@ static struct err *frame_pop(struct walk *w)
         return err_make(E_FS_CORRUPT,
                         "Mergeinfo-count discrepancy: expected %" PRId64 " but counted %" PRId64,
                         nr->minfo_cnt, f->minfo + nr->minfo_here);
-    w->n--;
+    w->frames.n--;
     arena_rewind(w->arena, f->mark);
     return NULL;
 }
 
 static struct err *walk_step(struct walk *w)
 {
-    struct frame *f = &w->frames[w->n - 1];
+    struct frame *f = &w->frames.list[w->frames.n - 1];
     if (f->at == f->now->n)
         return verify_failed_at(frame_pop(w), w->rev, f->path);
     const struct dirent_fs *entry = &f->now->list[f->at++];
@@ -341,9 +336,9 @@ struct err *verify_tree(uint64_t *changed, struct fsfs *fs, revnum rev,
     AUTO_ARENA(arena);
     struct walk w = {.fs = fs, .rev = rev, .scope = scope, .arena = arena};
     struct err *err = walk_begin(&w);
-    while (!err && w.n)
+    while (!err && w.frames.n)
         err = walk_step(&w);
-    free(w.frames);
+    free(w.frames.list);
     *changed = w.changed;
     return err;
 }

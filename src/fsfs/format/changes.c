@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/format/changes.h"
 #include "base/num.h"
+#include "base/vec.h"
 #include <stdlib.h>
 
 /* ---- one entry ---- */
@@ -195,24 +196,16 @@ struct changes *changes_place(void *to, const struct changes *from)
 struct err *changes_parse(struct changes **out, size_t *used, struct str text)
 {
     enum { INLINE = 16 };
-    struct change few[INLINE], *list = few;
-    size_t n = 0, cap = INLINE, pos = 0;
+    struct change few[INLINE];
+    VEC(struct change) changes = {few, 0, INLINE};
+    size_t pos = 0;
     struct err *err = NULL;
     while (pos < text.n && text.p[pos] != '\n') {
-        if (n == cap) {
-            struct change *larger = mem_realloc(list == few ? NULL : list, 2 * cap * sizeof *list);
-            if (list == few)
-                memcpy(larger, few, sizeof few);
-            list = larger;
-            cap *= 2;
-        }
-        TRY_GOTO(err, change_parse(&list[n], text, &pos), done);
-        n++;
+        TRY_GOTO(err, change_parse(VEC_ADD_FROM(&changes, few), text, &pos), done);
     }
     *used = pos + (pos < text.n); /* with the empty line */
-    *out = changes_new(list, n);
+    *out = changes_new(changes.list, changes.n);
 done:
-    if (list != few)
-        free(list);
+    VEC_FREE_FROM(&changes, few);
     return err;
 }

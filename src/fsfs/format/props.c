@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fsfs/format/props.h"
 #include "base/num.h"
+#include "base/vec.h"
 #include <stdlib.h>
 
 /* ---- the hash dump ---- */
@@ -25,22 +26,14 @@ static void records_init(struct records *r)
 
 static void records_free(struct records *r)
 {
-    if (r->list != r->inline_list)
-        free(r->list);
+    VEC_FREE_FROM(r, r->inline_list);
 }
 
 static void records_add(struct records *r, struct str name, struct str value)
 {
-    if (r->n == r->cap) {
-        bool was_inline = r->list == r->inline_list;
-        r->list = mem_realloc(was_inline ? NULL : r->list, 2 * r->cap * sizeof *r->list);
-        if (was_inline)
-            memcpy(r->list, r->inline_list, r->n * sizeof *r->list);
-        r->cap *= 2;
-    }
     if (r->n && str_cmp(r->list[r->n - 1].name, name) >= 0)
         r->sorted = false;
-    r->list[r->n++] = (struct prop){name, value};
+    *VEC_ADD_FROM(r, r->inline_list) = (struct prop){name, value};
 }
 
 /* By name; of two with one name the earlier record first (names are views into one text). */
@@ -281,16 +274,9 @@ void proplist_init(struct proplist *pl, const struct props *from, struct arena *
 
 static void proplist_insert(struct proplist *pl, size_t at, struct prop prop)
 {
-    if (pl->n == pl->cap) {
-        struct prop *larger = arena_array(pl->arena, 2 * pl->cap + 4, sizeof *larger);
-        if (pl->n)
-            memcpy(larger, pl->list, pl->n * sizeof *larger);
-        pl->list = larger;
-        pl->cap = 2 * pl->cap + 4;
-    }
-    memmove(pl->list + at + 1, pl->list + at, (pl->n - at) * sizeof *pl->list);
+    VEC_ADD_IN(pl, pl->arena);
+    memmove(pl->list + at + 1, pl->list + at, (pl->n - 1 - at) * sizeof *pl->list);
     pl->list[at] = prop;
-    pl->n++;
 }
 
 void proplist_set(struct proplist *pl, struct str name, const struct str *value)

@@ -8,6 +8,7 @@
 #include "base/cache.h"
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/vec.h"
 #include "repo/access/authz_int.h"
 #include <stdlib.h>
 
@@ -144,8 +145,8 @@ static void sum_up(struct authz_view *view)
 /* ---- looking up ---- */
 
 struct set {
-    uint32_t n, cap;
-    uint32_t *points;
+    uint32_t *list;
+    size_t n, cap;
     uint32_t inside[SET_INLINE];
 };
 
@@ -153,31 +154,23 @@ static void set_init(struct set *set)
 {
     set->n = 0;
     set->cap = SET_INLINE;
-    set->points = set->inside;
+    set->list = set->inside;
 }
 
 static void set_free(struct set *set)
 {
-    if (set->points != set->inside)
-        free(set->points);
+    VEC_FREE_FROM(set, set->inside);
 }
 
 static void set_add(struct set *set, uint32_t point)
 {
-    if (set->n == set->cap) {
-        uint32_t *more = mem_alloc(2 * (size_t)set->cap * sizeof *more);
-        memcpy(more, set->points, set->n * sizeof *more);
-        set_free(set);
-        set->points = more;
-        set->cap *= 2;
-    }
-    set->points[set->n++] = point;
+    *VEC_ADD_FROM(set, set->inside) = point;
 }
 
 static bool set_has(const struct set *set, uint32_t point)
 {
-    for (uint32_t i = 0; i < set->n; i++)
-        if (set->points[i] == point)
+    for (size_t i = 0; i < set->n; i++)
+        if (set->list[i] == point)
             return true;
     return false;
 }
@@ -259,8 +252,8 @@ static struct verdict look_up(const struct authz_view *view, struct str path)
         struct verdict next = {.least = ALL_RIGHTS};
         uint64_t hash = hash_bytes(name);
         to->n = 0;
-        for (uint32_t i = 0; i < from->n; i++)
-            step_from(to, &next, view, from->points[i], name, hash);
+        for (size_t i = 0; i < from->n; i++)
+            step_from(to, &next, view, from->list[i], name, hash);
         if (!next.order) {
             next.rights = now.rights;
             next.least &= now.rights;

@@ -5,18 +5,9 @@
  * is wrong with a line at that line, what a name refers to at the end. */
 #include "base/buf.h"
 #include "base/ini.h"
+#include "base/vec.h"
 #include "repo/access/authz_int.h"
 #include <stdlib.h>
-
-/* Growing arrays of the parser; what is compiled lies in the arena. */
-#define PUSH(array, count, cap, value)                                                             \
-    do {                                                                                           \
-        if ((count) == (cap)) {                                                                    \
-            (cap) = (cap) ? 2 * (cap) : 8;                                                         \
-            (array) = mem_realloc((array), (cap) * sizeof *(array));                               \
-        }                                                                                          \
-        (array)[(count)++] = (value);                                                              \
-    } while (0)
 
 struct raw_entry {
     struct str who; /* as written, '~' included */
@@ -27,8 +18,7 @@ struct raw_rule {
     struct rule rule;
     struct str header;
     struct str key; /* repository and path in normal form */
-    struct raw_entry *entries;
-    size_t count, cap;
+    VEC(struct raw_entry) entries;
 };
 
 struct raw_group {
@@ -46,17 +36,11 @@ struct parser {
     struct map *headers, *keys; /* headers seen; headers by normal form */
     struct map *aliases;        /* name to a struct str in the arena */
     struct map *group_ids;      /* name to index + 1 */
-    struct raw_rule *rules;
-    size_t rule_count, rule_cap;
-    struct raw_group *groups;
-    size_t group_count, group_cap;
-    uint32_t user_count;
-    struct membership *memberships;
-    size_t membership_count, membership_cap;
-    uint32_t *user_groups;
-    size_t user_groups_cap;
-    struct str *warnings;
-    size_t warning_count, warning_cap;
+    VEC(struct raw_rule) rules;
+    VEC(struct raw_group) groups;
+    VEC(struct membership) memberships;
+    VEC(uint32_t) user_groups; /* by user */
+    VEC(struct str) warnings;
 };
 
 #define INVALID(...) err_make(E_AUTHZ_INVALID_CONFIG, __VA_ARGS__)
@@ -226,7 +210,7 @@ static struct err *open_rule(struct parser *p, struct str header)
     struct str *kept = ARENA_NEW(p->arena, struct str);
     *kept = header;
     map_put(p->keys, raw.key, kept);
-    PUSH(p->rules, p->rule_count, p->rule_cap, raw);
+    *VEC_ADD(&p->rules) = raw;
     p->where = IN_RULE;
     return NULL;
 }
@@ -265,10 +249,8 @@ static uint32_t user_id(struct parser *p, struct str name)
 {
     uintptr_t id = (uintptr_t)map_get(p->authz->users, name);
     if (!id) {
-        size_t count = p->user_count;
-        PUSH(p->user_groups, count, p->user_groups_cap, 0);
-        p->user_count = (uint32_t)count;
-        id = count;
+        *VEC_ADD(&p->user_groups) = 0;
+        id = p->user_groups.n;
         map_put(p->authz->users, name, (void *)id);
     }
     return (uint32_t)id - 1;
@@ -291,8 +273,8 @@ static struct err *take_group(struct parser *p, struct str name, struct str memb
         return INVALID("Authz file cannot contain any groups when global groups are being used.");
     TRY(check_name(p->global ? "Global group" : "Group", name));
     struct raw_group group = {.name = name, .members = members};
-    PUSH(p->groups, p->group_count, p->group_cap, group);
-    if (map_put(p->group_ids, name, (void *)(uintptr_t)p->group_count))
+    *VEC_ADD(&p->groups) = group;
+    if (map_put(p->group_ids, name, (void *)(uintptr_t)p->groups.n))
         return INVALID("Can't override definition of %sgroup '@%.*s'", p->global ? "global " : "",
                        STR(name));
     return NULL;
@@ -346,11 +328,11 @@ static struct err *parse_rights(int *rights, struct str value, struct str who, s
 
 static struct err *take_entry(struct parser *p, struct str who, struct str value)
 {
-    struct raw_rule *raw = &p->rules[p->rule_count - 1];
+    struct raw_rule *raw = &p->rules.list[p->rules.n - 1];
     struct raw_entry entry = {.who = who};
     TRY(check_who(who));
     TRY(parse_rights(&entry.rights, value, who, raw->header));
-    PUSH(raw->entries, raw->count, raw->cap, entry);
+    *VEC_ADD(&raw->entries) = entry;
     return NULL;
 }
 
@@ -394,8 +376,8 @@ static struct err *find_alias(struct str *user, const struct parser *p, struct s
 static void join(struct parser *p, uint32_t *list, size_t group)
 {
     struct membership membership = {(uint32_t)group, *list};
-    PUSH(p->memberships, p->membership_count, p->membership_cap, membership);
-    *list = (uint32_t)p->membership_count - 1;
+    *VEC_ADD(&p->memberships) = membership;
+    *list = (uint32_t)p->memberships.n - 1;
 }
 
 /* The next member of a list, trimmed and not empty. */
@@ -413,7 +395,7 @@ static bool next_member(struct str *member, struct str *list)
 
 static struct err *take_users(struct parser *p, size_t index)
 {
-    struct raw_group *group = &p->groups[index];
+    struct raw_group *group = &p->groups.list[index];
     struct str member, list = group->members;
     while (next_member(&member, &list)) {
         if (member.p[0] == '@')
@@ -421,7 +403,7 @@ static struct err *take_users(struct parser *p, size_t index)
         if (member.p[0] == '&')
             TRY(find_alias(&member, p, str_skip(member, 1)));
         uint32_t id = user_id(p, member);
-        join(p, &p->user_groups[id], index);
+        join(p, &p->user_groups.list[id], index);
         group->user_count++;
     }
     return NULL;
@@ -429,7 +411,7 @@ static struct err *take_users(struct parser *p, size_t index)
 
 static struct err *take_subgroups(struct parser *p, size_t index)
 {
-    struct raw_group *group = &p->groups[index];
+    struct raw_group *group = &p->groups.list[index];
     struct str member, list = group->members;
     while (next_member(&member, &list)) {
         if (member.p[0] != '@')
@@ -448,41 +430,41 @@ static struct err *take_subgroups(struct parser *p, size_t index)
  * no users by any way. COUNT and STACK have room for each group. */
 static struct err *check_circles(struct parser *p, size_t *stack)
 {
-    size_t depth = 0, left = p->group_count;
-    for (size_t i = 0; i < p->group_count; i++)
-        if (p->groups[i].group_count == 0)
+    size_t depth = 0, left = p->groups.n;
+    for (size_t i = 0; i < p->groups.n; i++)
+        if (p->groups.list[i].group_count == 0)
             stack[depth++] = i;
     for (; depth; left--) {
         size_t inner = stack[--depth];
-        p->groups[inner].done = true;
-        p->groups[inner].empty = p->groups[inner].user_count == 0;
-        for (uint32_t at = p->authz->group_groups[inner]; at; at = p->memberships[at].next) {
-            struct raw_group *outer = &p->groups[p->memberships[at].group];
-            outer->user_count += !p->groups[inner].empty;
+        p->groups.list[inner].done = true;
+        p->groups.list[inner].empty = p->groups.list[inner].user_count == 0;
+        for (uint32_t at = p->authz->group_groups[inner]; at; at = p->memberships.list[at].next) {
+            struct raw_group *outer = &p->groups.list[p->memberships.list[at].group];
+            outer->user_count += !p->groups.list[inner].empty;
             if (--outer->group_count == 0)
-                stack[depth++] = p->memberships[at].group;
+                stack[depth++] = p->memberships.list[at].group;
         }
     }
-    for (size_t i = 0; left && i < p->group_count; i++)
-        if (!p->groups[i].done)
-            return INVALID("Recursive definition of group '@%.*s'", STR(p->groups[i].name));
+    for (size_t i = 0; left && i < p->groups.n; i++)
+        if (!p->groups.list[i].done)
+            return INVALID("Recursive definition of group '@%.*s'", STR(p->groups.list[i].name));
     return NULL;
 }
 
 static struct err *resolve_groups(struct parser *p)
 {
     struct authz *authz = p->authz;
-    authz->group_count = p->group_count;
+    authz->group_count = p->groups.n;
     authz->group_groups =
-        memset(arena_array(p->arena, p->group_count + 1, sizeof *authz->group_groups), 0,
-               (p->group_count + 1) * sizeof *authz->group_groups);
+        memset(arena_array(p->arena, p->groups.n + 1, sizeof *authz->group_groups), 0,
+               (p->groups.n + 1) * sizeof *authz->group_groups);
     struct membership none = {0};
-    PUSH(p->memberships, p->membership_count, p->membership_cap, none);
-    for (size_t i = 0; i < p->group_count; i++)
+    *VEC_ADD(&p->memberships) = none;
+    for (size_t i = 0; i < p->groups.n; i++)
         TRY(take_users(p, i));
-    for (size_t i = 0; i < p->group_count; i++)
+    for (size_t i = 0; i < p->groups.n; i++)
         TRY(take_subgroups(p, i));
-    size_t *stack = mem_alloc((p->group_count + 1) * sizeof *stack);
+    size_t *stack = mem_alloc((p->groups.n + 1) * sizeof *stack);
     struct err *err = check_circles(p, stack);
     free(stack);
     return err;
@@ -501,7 +483,7 @@ static void warn_empty(struct parser *p, struct str name)
 {
     struct str text =
         arena_printf(p->arena, "Ignoring access entry for empty group '%.*s'", STR(name));
-    PUSH(p->warnings, p->warning_count, p->warning_cap, text);
+    *VEC_ADD(&p->warnings) = text;
 }
 
 static struct err *compile_entry(struct entry *out, struct parser *p, const struct raw_entry *raw)
@@ -530,7 +512,7 @@ static struct err *compile_entry(struct entry *out, struct parser *p, const stru
         return INVALID("Access entry refers to undefined group '%.*s'", STR(name));
     out->who = WHO_GROUP;
     out->id = (uint32_t)at - 1;
-    if (p->groups[at - 1].empty) {
+    if (p->groups.list[at - 1].empty) {
         out->who = WHO_EMPTY_GROUP;
         warn_empty(p, name);
     }
@@ -540,19 +522,20 @@ static struct err *compile_entry(struct entry *out, struct parser *p, const stru
 static struct err *compile_rule(struct rule *out, struct parser *p, struct raw_rule *raw)
 {
     *out = raw->rule;
-    out->entries = arena_array(p->arena, raw->count, sizeof *out->entries);
-    if (raw->count)
-        qsort(raw->entries, raw->count, sizeof *raw->entries, cmp_raw_entries);
-    for (; out->entry_count < raw->count; out->entry_count++)
-        TRY(compile_entry(&out->entries[out->entry_count], p, &raw->entries[out->entry_count]));
+    out->entries = arena_array(p->arena, raw->entries.n, sizeof *out->entries);
+    if (raw->entries.n)
+        qsort(raw->entries.list, raw->entries.n, sizeof *raw->entries.list, cmp_raw_entries);
+    for (; out->entry_count < raw->entries.n; out->entry_count++)
+        TRY(compile_entry(&out->entries[out->entry_count], p,
+                          &raw->entries.list[out->entry_count]));
     return NULL;
 }
 
 /* Aliases are looked for before any group is, in a rule's entries. */
 static struct err *check_aliases(const struct parser *p, const struct raw_rule *raw)
 {
-    for (size_t i = 0; i < raw->count; i++) {
-        struct str who = raw->entries[i].who, user;
+    for (size_t i = 0; i < raw->entries.n; i++) {
+        struct str who = raw->entries.list[i].who, user;
         who = str_skip(who, who.n && who.p[0] == '~');
         if (who.n && who.p[0] == '&')
             TRY(find_alias(&user, p, str_skip(who, 1)));
@@ -575,18 +558,18 @@ static int cmp_places(const void *a, const void *b)
 static struct err *compile_rules(struct parser *p)
 {
     struct authz *authz = p->authz;
-    authz->rule_count = p->rule_count;
-    authz->rules = arena_array(p->arena, p->rule_count, sizeof *authz->rules);
-    struct place *places = mem_alloc((p->rule_count + 1) * sizeof *places);
-    for (size_t i = 0; i < p->rule_count; i++)
-        places[i] = (struct place){p->rules[i].key, i};
-    qsort(places, p->rule_count, sizeof *places, cmp_places);
+    authz->rule_count = p->rules.n;
+    authz->rules = arena_array(p->arena, p->rules.n, sizeof *authz->rules);
+    struct place *places = mem_alloc((p->rules.n + 1) * sizeof *places);
+    for (size_t i = 0; i < p->rules.n; i++)
+        places[i] = (struct place){p->rules.list[i].key, i};
+    qsort(places, p->rules.n, sizeof *places, cmp_places);
     struct err *err = NULL;
-    for (size_t i = 0; !err && i < p->rule_count; i++) {
+    for (size_t i = 0; !err && i < p->rules.n; i++) {
         size_t index = places[i].index;
-        err = check_aliases(p, &p->rules[index]);
+        err = check_aliases(p, &p->rules.list[index]);
         if (!err)
-            err = compile_rule(&authz->rules[index], p, &p->rules[index]);
+            err = compile_rule(&authz->rules[index], p, &p->rules.list[index]);
     }
     free(places);
     return err;
@@ -623,17 +606,17 @@ static void *keep(struct arena *arena, const void *array, size_t count, size_t s
 
 static void parser_free(struct parser *p)
 {
-    for (size_t i = 0; i < p->rule_count; i++)
-        free(p->rules[i].entries);
+    for (size_t i = 0; i < p->rules.n; i++)
+        free(p->rules.list[i].entries.list);
     map_free(p->headers, NULL);
     map_free(p->keys, NULL);
     map_free(p->aliases, NULL);
     map_free(p->group_ids, NULL);
-    free(p->rules);
-    free(p->groups);
-    free(p->memberships);
-    free(p->user_groups);
-    free(p->warnings);
+    free(p->rules.list);
+    free(p->groups.list);
+    free(p->memberships.list);
+    free(p->user_groups.list);
+    free(p->warnings.list);
 }
 
 static struct err *parse_all(struct parser *p, struct str text, const struct str *groups)
@@ -650,10 +633,11 @@ static struct err *parse_all(struct parser *p, struct str text, const struct str
     TRY(compile_rules(p));
     struct authz *authz = p->authz;
     authz->memberships =
-        keep(p->arena, p->memberships, p->membership_count, sizeof *p->memberships);
-    authz->user_groups = keep(p->arena, p->user_groups, p->user_count, sizeof *p->user_groups);
-    authz->warnings = keep(p->arena, p->warnings, p->warning_count, sizeof *p->warnings);
-    authz->warning_count = p->warning_count;
+        keep(p->arena, p->memberships.list, p->memberships.n, sizeof *p->memberships.list);
+    authz->user_groups =
+        keep(p->arena, p->user_groups.list, p->user_groups.n, sizeof *p->user_groups.list);
+    authz->warnings = keep(p->arena, p->warnings.list, p->warnings.n, sizeof *p->warnings.list);
+    authz->warning_count = p->warnings.n;
     authz->shared.bytes += arena_used(p->arena);
     return NULL;
 }

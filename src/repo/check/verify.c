@@ -2,6 +2,7 @@
 #include "repo/check/verify.h"
 #include "base/buf.h"
 #include "base/thread.h"
+#include "base/vec.h"
 #include "fsfs/check/verify.h"
 #include "fsfs/txn/txn_verify.h"
 #include "repo/check/verify_names.h"
@@ -42,8 +43,7 @@ struct chunk {
 struct run {
     struct fsfs *fs;
     const struct verify_params *params;
-    struct repcache_row *rows; /* those of START to END, in order */
-    size_t row_count, row_cap;
+    VEC(struct repcache_row) rows; /* those of START to END, in order */
     revnum youngest, unpacked_from;
     bool has_repcache;
     struct buf row_lines; /* revnums: where svnadmin tells of a row, in the table's order */
@@ -76,11 +76,7 @@ static revnum shard_last(const struct run *run, revnum rev)
 
 static void bad_add(struct bad_list *bad, revnum rev, struct err *err)
 {
-    if (bad->n == bad->cap) {
-        bad->cap = bad->cap ? 2 * bad->cap : 8;
-        bad->list = mem_realloc(bad->list, bad->cap * sizeof *bad->list);
-    }
-    bad->list[bad->n++] = (struct bad){rev, err};
+    *VEC_ADD(bad) = (struct bad){rev, err};
 }
 
 static void bad_free(struct bad_list *bad)
@@ -115,11 +111,7 @@ static struct err *row_add(void *arg, const struct repcache_row *row)
     if (!behind && (row->rev < params->start || row->rev > params->end))
         return NULL;
     row_line(run, row->rev);
-    if (run->row_count == run->row_cap) {
-        run->row_cap = run->row_cap ? 2 * run->row_cap : 1024;
-        run->rows = mem_realloc(run->rows, run->row_cap * sizeof *run->rows);
-    }
-    run->rows[run->row_count++] = *row;
+    *VEC_ADD(&run->rows) = *row;
     return NULL;
 }
 
@@ -137,9 +129,9 @@ static void rows_load(struct run *run)
     if (!run->has_repcache)
         return;
     run->row_err = repcache_each(run->fs->store, row_add, run);
-    if (run->row_count)
-        qsort(run->rows, run->row_count, sizeof *run->rows, by_place);
-    const struct repcache_row *last = run->row_count ? &run->rows[run->row_count - 1] : NULL;
+    if (run->rows.n)
+        qsort(run->rows.list, run->rows.n, sizeof *run->rows.list, by_place);
+    const struct repcache_row *last = run->rows.n ? &run->rows.list[run->rows.n - 1] : NULL;
     run->row_behind = last && last->rev > run->youngest;
     if (!run->row_err && run->row_behind)
         run->row_err = verify_row(run->fs, last, false);
@@ -148,10 +140,10 @@ static void rows_load(struct run *run)
 /* The first row of REV or later. */
 static size_t row_find(const struct run *run, revnum rev)
 {
-    size_t low = 0, high = run->row_count;
+    size_t low = 0, high = run->rows.n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (run->rows[middle].rev < rev)
+        if (run->rows.list[middle].rev < rev)
             low = middle + 1;
         else
             high = middle;
@@ -197,8 +189,8 @@ static void chunk_rows(struct chunk *chunk, revnum rev, bool deep)
     const struct run *run = chunk->run;
     if (!chunk->rows || chunk->row_err)
         return;
-    for (size_t i = row_find(run, rev); i < run->row_count && run->rows[i].rev == rev; i++) {
-        chunk->row_err = verify_row(run->fs, &run->rows[i], deep);
+    for (size_t i = row_find(run, rev); i < run->rows.n && run->rows.list[i].rev == rev; i++) {
+        chunk->row_err = verify_row(run->fs, &run->rows.list[i], deep);
         if (chunk->row_err)
             return;
     }
@@ -237,7 +229,7 @@ static bool chunk_make(struct chunk *out, struct run *run)
         .first = run->next,
         .bodies = indexes,
         .dates = indexes,
-        .rows = run->row_count && !run->metadata_failed,
+        .rows = run->rows.n && !run->metadata_failed,
         .trees = !params->metadata_only && !run->trees_stopped,
         .scope = {.start = params->start, .thorough = run->thorough},
         .body_first = run->next,
@@ -471,6 +463,6 @@ struct err *repo_verify(struct repo *repo, const struct verify_params *params,
     err_free(run.row_err);
     bad_free(&run.bad);
     buf_free(&run.row_lines);
-    free(run.rows);
+    free(run.rows.list);
     return err;
 }

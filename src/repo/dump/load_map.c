@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
+#include "base/vec.h"
 #include "repo/dump/load_int.h"
 #include <stdlib.h>
 
@@ -20,10 +21,6 @@ void rev_map_add(struct rev_map *map, revnum old_rev, revnum new_rev)
     if (map->n && old_rev > map->last)
         forget_gap(map, old_rev);
     map->last = old_rev;
-    if (map->n == map->cap) {
-        map->cap = map->cap ? 2 * map->cap : 1024;
-        map->list = mem_realloc(map->list, map->cap * sizeof *map->list);
-    }
     size_t at = map->n;
     while (at && map->list[at - 1].old_rev > old_rev) /* streams are in order, nearly always */
         at--;
@@ -31,9 +28,9 @@ void rev_map_add(struct rev_map *map, revnum old_rev, revnum new_rev)
         map->list[at - 1].new_rev = new_rev;
         return;
     }
-    memmove(map->list + at + 1, map->list + at, (map->n - at) * sizeof *map->list);
+    VEC_ADD(map);
+    memmove(map->list + at + 1, map->list + at, (map->n - 1 - at) * sizeof *map->list);
     map->list[at] = (struct rev_pair){old_rev, new_rev};
-    map->n++;
 }
 
 revnum rev_map_find(const struct rev_map *map, revnum old_rev)

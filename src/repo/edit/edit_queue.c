@@ -2,6 +2,7 @@
 #include "repo/edit/edit_queue.h"
 
 #include "base/account.h"
+#include "base/vec.h"
 
 struct edit_queue_item {
     struct edit_event event;
@@ -11,11 +12,9 @@ struct edit_queue_item {
 
 static struct edit_queue_item *add(struct edit_queue *q)
 {
-    if (!q->items)
+    if (!q->list)
         q->account = account_current;
-    if (q->n == q->cap)
-        q->items = account_grow(q->account, q->items, &q->cap, sizeof *q->items);
-    return &q->items[q->n++];
+    return VEC_ADD_FOR(q, q->account);
 }
 
 void edit_queue_push(struct edit_queue *q, struct edit_event event)
@@ -33,7 +32,7 @@ void edit_queue_push_text(struct edit_queue *q, uint64_t node, struct text_delta
 struct err *edit_queue_take(bool *given, struct edit_event *event, struct edit_queue *q)
 {
     while (q->at < q->n) {
-        struct edit_queue_item *item = &q->items[q->at];
+        struct edit_queue_item *item = &q->list[q->at];
         *event = item->event;
         *given = true;
         if (!item->delta) {
@@ -55,8 +54,8 @@ struct err *edit_queue_take(bool *given, struct edit_event *event, struct edit_q
 void edit_queue_free(struct edit_queue *q)
 {
     for (size_t i = q->at; i < q->n; i++)
-        text_delta_close(q->items[i].delta);
-    account_release(q->account, q->items, q->cap, sizeof *q->items);
+        text_delta_close(q->list[i].delta);
+    VEC_RELEASE(q, q->account);
 }
 
 struct str edit_empty_delta(int svndiff_version)

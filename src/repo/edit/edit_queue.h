@@ -10,7 +10,7 @@
 #include "repo/tree/text_delta.h"
 
 struct edit_queue {
-    struct edit_queue_item *items;
+    struct edit_queue_item *list;
     struct account *account; /* of ITEMS */
     size_t n, at, cap;
 };

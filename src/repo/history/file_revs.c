@@ -4,6 +4,7 @@
 #include "repo/history/file_revs.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/vec.h"
 #include "fsfs/read/changes_get.h"
 #include "fsfs/read/noderev_get.h"
 #include "fsfs/read/revprops.h"
@@ -54,15 +55,8 @@ struct file_revs {
 
 static void push(struct path_revs *to, struct path_rev entry, struct arena *arena)
 {
-    if (to->n == to->cap) {
-        to->cap = to->cap ? 2 * to->cap : 32;
-        struct path_rev *list = arena_array(arena, to->cap, sizeof *list);
-        if (to->n)
-            memcpy(list, to->list, to->n * sizeof *list);
-        to->list = list;
-    }
     entry.place = to->n;
-    to->list[to->n++] = entry;
+    *VEC_ADD_IN(to, arena) = entry;
 }
 
 /* True where PATH@REV was found already; else it is from now on. */

@@ -3,6 +3,7 @@
 #include "repo/history/history_locations.h"
 #include "base/date.h"
 #include "base/path.h"
+#include "base/vec.h"
 #include "fsfs/read/noderev_get.h"
 #include "fsfs/read/revprops.h"
 #include "repo/history/history.h"
@@ -151,15 +152,8 @@ static void segments_add(struct segments *to, revnum from, revnum until, struct 
 {
     if (from > to->start || until < to->end)
         return;
-    if (to->n == to->cap) {
-        to->cap = to->cap ? 2 * to->cap : 8;
-        struct location_segment *list = arena_array(to->arena, to->cap, sizeof *list);
-        if (to->n)
-            memcpy(list, to->list, to->n * sizeof *list);
-        to->list = list;
-    }
-    to->list[to->n++] = (struct location_segment){from < to->end ? to->end : from,
-                                                  until > to->start ? to->start : until, path};
+    *VEC_ADD_IN(to, to->arena) = (struct location_segment){
+        from < to->end ? to->end : from, until > to->start ? to->start : until, path};
 }
 
 /* The revision in which the node at PATH@REV was made first. Its id tells, except for ids of

@@ -5,6 +5,7 @@
 #include "repo/history/log.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/vec.h"
 #include "fsfs/read/changes_get.h"
 #include "fsfs/read/item.h"
 #include "fsfs/read/prefetch.h"
@@ -72,11 +73,10 @@ struct log_cursor {
     int64_t asked; /* of them, what was asked for ahead */
     int ahead;     /* how many at a time, see ask_ahead */
     bool descending;
-    struct frame *frame;    /* the innermost */
-    int64_t depth;          /* groups that the receiver believes to be open */
-    struct change *carried; /* changes of revisions that were left out since the last entry */
-    size_t carried_count, carried_cap;
-    struct mergeinfo own; /* the paths' own history: what is in it is no merge */
+    struct frame *frame;        /* the innermost */
+    int64_t depth;              /* groups that the receiver believes to be open */
+    VEC(struct change) carried; /* changes of revisions that were left out since the last entry */
+    struct mergeinfo own;       /* the paths' own history: what is in it is no merge */
     uint8_t *sent; /* from the first merge on: a bit for each revision up to YOUNGEST that was
                       returned as merged */
     revnum youngest;
@@ -227,29 +227,19 @@ static struct err *entry_revprops(struct log_entry *entry, struct log_cursor *c,
  * again, depends on the order of its hash tables too, so these lists are not always the same. */
 static void carry_changes(struct log_cursor *c, const struct log_entry *entry)
 {
-    size_t needed = c->carried_count + entry->change_count;
-    if (needed > c->carried_cap) {
-        c->carried_cap = 2 * needed;
-        struct change *list = arena_array(c->step, c->carried_cap, sizeof *list);
-        if (c->carried_count)
-            memcpy(list, c->carried, c->carried_count * sizeof *list);
-        c->carried = list;
-    }
-    if (entry->change_count)
-        memcpy(c->carried + c->carried_count, entry->changes,
-               entry->change_count * sizeof *entry->changes);
-    c->carried_count = needed;
+    for (size_t i = 0; i < entry->change_count; i++)
+        *VEC_ADD_IN(&c->carried, c->step) = entry->changes[i];
 }
 
 /* Give ENTRY, which is returned, what was carried along. */
 static void deliver_changes(struct log_entry *entry, struct log_cursor *c)
 {
-    if (!c->carried_count)
+    if (!c->carried.n)
         return;
     carry_changes(c, entry);
-    entry->changes = c->carried;
-    entry->change_count = c->carried_count;
-    c->carried_count = 0;
+    entry->changes = c->carried.list;
+    entry->change_count = c->carried.n;
+    c->carried.n = 0;
 }
 
 /* Find out what REV changed, as far as the user may see it. MERGED: it is logged because it was
@@ -487,15 +477,9 @@ static void spans_add(struct spans *spans, revnum start, revnum end, struct aren
         if (spans->list[k].end > end)
             end = spans->list[k].end;
     }
-    if (spans->n + 1 > spans->cap) {
-        const struct merge_range *before = spans->list;
-        spans->cap = spans->cap ? 2 * spans->cap : 4;
-        spans->list = arena_array(arena, spans->cap, sizeof *spans->list);
-        if (spans->n)
-            memcpy(spans->list, before, spans->n * sizeof *spans->list);
-    }
-    memmove(&spans->list[i + 1], &spans->list[k], (spans->n - k) * sizeof *spans->list);
-    spans->n = spans->n - (k - i) + 1;
+    VEC_ADD_IN(spans, arena);
+    memmove(&spans->list[i + 1], &spans->list[k], (spans->n - 1 - k) * sizeof *spans->list);
+    spans->n -= k - i;
     spans->list[i] = (struct merge_range){start, end, true};
 }
 
@@ -612,7 +596,7 @@ static bool entry_end_group(struct log_entry *entry, struct log_cursor *c)
         return false;
     c->depth--;
     *entry = (struct log_entry){.rev = REV_NONE};
-    c->carried_count = 0;
+    c->carried.n = 0;
     return true;
 }
 
@@ -651,7 +635,7 @@ static struct err *next_plain(bool *more, struct log_entry *entry, struct log_cu
 struct err *log_cursor_next(bool *more, struct log_entry *entry, struct log_cursor *c)
 {
     arena_rewind(c->step, c->empty_step);
-    c->carried_count = c->carried_cap = 0;
+    c->carried.n = c->carried.cap = 0;
     *entry = (struct log_entry){0};
     return c->plain ? next_plain(more, entry, c) : next_in_frames(more, entry, c);
 }

@@ -2,13 +2,14 @@
 #include "repo/history/mergeinfo.h"
 #include "base/num.h"
 #include "base/path.h"
+#include "base/vec.h"
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 /* ---- lists of ranges ---- */
 
-/* A list in the making. Its array grows by doubling in the arena. */
+/* A list in the making. */
 struct ranges {
     struct merge_range *list;
     size_t n, cap;
@@ -17,15 +18,7 @@ struct ranges {
 
 static void ranges_push(struct ranges *to, revnum start, revnum end, bool inheritable)
 {
-    if (to->n == to->cap) {
-        size_t cap = to->cap ? 2 * to->cap : 4;
-        struct merge_range *list = arena_array(to->arena, cap, sizeof *list);
-        if (to->n)
-            memcpy(list, to->list, to->n * sizeof *list);
-        to->list = list;
-        to->cap = cap;
-    }
-    to->list[to->n++] = (struct merge_range){start, end, inheritable};
+    *VEC_ADD_IN(to, to->arena) = (struct merge_range){start, end, inheritable};
 }
 
 /* Append a range that starts nowhere before the last one does; neighbours of one kind become one.

@@ -3,6 +3,7 @@
 #include "base/account.h"
 #include "base/map.h"
 #include "base/path.h"
+#include "base/vec.h"
 #include "fsfs/read/noderev_get.h"
 #include "repo/history/mergeinfo.h"
 
@@ -197,16 +198,9 @@ struct catalog {
 
 static void catalog_add(struct catalog *to, struct str path, const struct mergeinfo *mi)
 {
-    if (to->n == to->cap) {
-        to->cap = to->cap ? 2 * to->cap : 16;
-        struct path_mergeinfo *list = arena_array(to->arena, to->cap, sizeof *list);
-        if (to->n)
-            memcpy(list, to->list, to->n * sizeof *list);
-        to->list = list;
-    }
     AUTO_BUF(text);
     mergeinfo_format(&text, mi);
-    to->list[to->n++] =
+    *VEC_ADD_IN(to, to->arena) =
         (struct path_mergeinfo){arena_str(to->arena, path), arena_str(to->arena, buf_view(&text))};
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
+#include "base/vec.h"
 #include "store/ops.h"
 #include <errno.h>
 #include <pthread.h>
@@ -37,9 +38,8 @@ struct memory {
     pthread_cond_t dropped; /* a lease was */
     bool held[LEASE_KINDS];
     bool is_made;
-    struct head head; /* youngest REV_NONE: there is none yet */
-    struct memory_body **bodies;
-    size_t body_count, body_cap; /* staged ones included; NULL where dropped */
+    struct head head;                 /* youngest REV_NONE: there is none yet */
+    VEC(struct memory_body *) bodies; /* staged ones included; NULL where dropped */
     struct head staged;
     struct map *records; /* -> struct record */
     struct map *places;  /* "KIND/SHARD" -> uint64_t, the version of the last change there */
@@ -85,9 +85,9 @@ static void packed_free(void *value)
 static void memory_dispose(struct store *base)
 {
     struct memory *store = memory_of(base);
-    for (size_t i = 0; i < store->body_count; i++)
-        shared_unref(store->bodies[i]);
-    free(store->bodies);
+    for (size_t i = 0; i < store->bodies.n; i++)
+        shared_unref(store->bodies.list[i]);
+    free(store->bodies.list);
     map_free(store->records, record_free);
     map_free(store->places, free);
     map_free(store->packs, packed_free);
@@ -387,7 +387,7 @@ static struct memory_body *body_find(const struct memory *store, revnum rev)
         if (packed)
             return packed->body;
     }
-    return rev >= 0 && (size_t)rev < store->body_count ? store->bodies[rev] : NULL;
+    return rev >= 0 && (size_t)rev < store->bodies.n ? store->bodies.list[rev] : NULL;
 }
 
 static struct err *memory_body(struct body **out, struct store *base, revnum rev,
@@ -494,21 +494,17 @@ static void memory_draft_drop(struct draft *base)
 static void place(struct memory *store, const struct publication *one)
 {
     const struct str bytes = buf_view(&draft_of(one->draft)->bytes);
-    if (store->body_count == store->body_cap) {
-        store->body_cap = store->body_cap ? 2 * store->body_cap : 64;
-        store->bodies = mem_realloc(store->bodies, store->body_cap * sizeof *store->bodies);
-    }
-    store->bodies[store->body_count++] = body_new(store, one->rev, false, bytes);
+    *VEC_ADD(&store->bodies) = body_new(store, one->rev, false, bytes);
     put(store, (struct record_key){.kind = RECORD_REVPROPS, .rev = one->rev}, one->revprops);
     store->staged = (struct head){one->rev, one->next_node_id, one->next_copy_id};
 }
 
 static struct err *check_next(const struct memory *store, revnum rev)
 {
-    return (revnum)store->body_count == rev
+    return (revnum)store->bodies.n == rev
                ? NULL
                : err_make(E_FS_TXN_OUT_OF_DATE, "Revision %lld can't follow revision %lld",
-                          (long long)rev, (long long)store->body_count - 1);
+                          (long long)rev, (long long)store->bodies.n - 1);
 }
 
 static struct err *memory_stage(struct store *base, const struct publication *one)
@@ -567,8 +563,8 @@ static struct err *memory_drop_shard(struct store *base, int64_t shard, bool rev
     const int64_t size = base->layout.shard_size;
     const bool is_packed = shard * size < min_unpacked(store);
     for (revnum rev = shard * size; is_packed && rev < (shard + 1) * size; rev++) {
-        shared_unref(store->bodies[rev]);
-        store->bodies[rev] = NULL;
+        shared_unref(store->bodies.list[rev]);
+        store->bodies.list[rev] = NULL;
         if (revprops_too && rev > 0) /* revision 0 keeps its own for ever */
             delete (store, (struct record_key){.kind = RECORD_REVPROPS, .rev = rev});
     }

@@ -51,7 +51,7 @@ struct staged {
     mode_t head_mode;   /* of each `current` */
     struct piece *list; /* under temporary names; the descriptors of the first SYNC_FILES_MAX are
                            open while there are no more */
-    size_t count, cap;
+    size_t n, cap;
 };
 
 /* What is found at the path of a store, as stat(2) tells files apart. All zero where there is none

@@ -19,6 +19,7 @@
  * `current` of a batch of several revisions without their files, or, between waits 2 and 3, the
  * files of the whole batch above the old `current`: the price of three waits for the batch. A batch
  * of one, which is what a commit is unless others come at the same time, has no such moment. */
+#include "base/vec.h"
 #include "store/posix/posix_int.h"
 
 #include "base/num.h"
@@ -296,7 +297,7 @@ out:
 void staged_end(struct posix *store)
 {
     struct staged *staged = &store->staged;
-    pieces_end(staged->list, staged->count, store, false);
+    pieces_end(staged->list, staged->n, store, false);
     free(staged->list);
     if (store->sync_fd >= 0)
         close(store->sync_fd);
@@ -341,14 +342,10 @@ static struct err *stage_pieces(struct piece pieces[PIECES], struct posix *store
 static void staged_add(struct posix *store, const struct piece pieces[PIECES])
 {
     struct staged *staged = &store->staged;
-    if (staged->count + PIECES > staged->cap) {
-        staged->cap = staged->cap ? 2 * staged->cap : SYNC_FILES_MAX;
-        staged->list = mem_realloc(staged->list, staged->cap * sizeof(*staged->list));
-    }
-    memcpy(staged->list + staged->count, pieces, PIECES * sizeof(*pieces));
-    size_t first_open = staged->count > SYNC_FILES_MAX ? staged->count : 0;
-    staged->count += PIECES;
-    for (size_t i = first_open; staged->count > SYNC_FILES_MAX && i < staged->count; i++)
+    const size_t first_open = staged->n > SYNC_FILES_MAX ? staged->n : 0;
+    for (size_t i = 0; i < PIECES; i++)
+        *VEC_ADD(staged) = pieces[i];
+    for (size_t i = first_open; staged->n > SYNC_FILES_MAX && i < staged->n; i++)
         piece_close(&staged->list[i], store);
 }
 
@@ -374,7 +371,7 @@ struct err *posix_stage(struct store *base, const struct publication *one)
 static struct err *publish_staged(revnum *durable, struct posix *store)
 {
     struct staged *staged = &store->staged;
-    struct pieces pieces = {staged->list, staged->count};
+    struct pieces pieces = {staged->list, staged->n};
     struct folders folders = {0};
     revnum first = staged->first;
     struct err *err;
@@ -383,7 +380,7 @@ static struct err *publish_staged(revnum *durable, struct posix *store)
     TRY_GOTO(err, check_head(store, first), out);
     TRY_GOTO(err, folders_of_batch(&folders, store, first, pieces.count / PIECES), out);
     TRY_GOTO(err, sync_batch(&pieces, store, store->sync_fd), out);
-    staged->count = 0;
+    staged->n = 0;
     err = place_batch(durable, &pieces, store, first, &folders);
 out:
     free(folders.list);

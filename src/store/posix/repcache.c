@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repcache.c - the rep-cache in memory: rows on their way to the file, and what is known of the
  * file. */
+#include "base/map.h"
+#include "base/vec.h"
 #include "store/posix/repcache_int.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,12 +21,11 @@ enum {
     SCAN_BYTES_EACH = 4096, /* ... and how much of the file each of them is worth */
 };
 
-/* Rows with an index by hash: open addressing, a slot holds the row's number + 1. */
+/* Rows, and where each is by its hash: its number + 1. */
 struct batch {
-    struct repcache_row *rows;
+    struct repcache_row *list;
     size_t n, cap;
-    uint32_t *slots;
-    size_t slots_cap; /* a power of two, at least twice N */
+    struct map *places; /* NULL while there are none */
 };
 
 /* Tells one state of the file from another; all zero: no file. */
@@ -77,48 +78,31 @@ static uint64_t hash_of(const uint8_t sha1[SHA1_SIZE])
     return h ? h : 1;
 }
 
-static void batch_index(struct batch *b, size_t row)
+static struct str key_of(const uint8_t sha1[SHA1_SIZE])
 {
-    size_t slot = hash_of(b->rows[row].sha1) & (b->slots_cap - 1);
-    while (b->slots[slot])
-        slot = (slot + 1) & (b->slots_cap - 1);
-    b->slots[slot] = (uint32_t)row + 1;
+    return str_make((const char *)sha1, SHA1_SIZE);
 }
 
 static const struct repcache_row *batch_find(const struct batch *b, const uint8_t sha1[SHA1_SIZE])
 {
-    if (b->n == 0)
-        return NULL;
-    size_t slot = hash_of(sha1) & (b->slots_cap - 1);
-    for (; b->slots[slot]; slot = (slot + 1) & (b->slots_cap - 1)) {
-        const struct repcache_row *row = &b->rows[b->slots[slot] - 1];
-        if (memcmp(row->sha1, sha1, SHA1_SIZE) == 0)
-            return row;
-    }
-    return NULL;
+    const uintptr_t at = b->n ? (uintptr_t)map_get(b->places, key_of(sha1)) : 0;
+    return at ? &b->list[at - 1] : NULL;
 }
 
 static void batch_add(struct batch *b, const struct repcache_row *row)
 {
     if (batch_find(b, row->sha1))
         return; /* the first stays, as in the file */
-    if (b->n == b->cap) {
-        b->cap = b->cap ? 2 * b->cap : 64;
-        b->rows = mem_realloc(b->rows, b->cap * sizeof *b->rows);
-        b->slots_cap = 2 * b->cap;
-        free(b->slots);
-        b->slots = mem_zalloc(b->slots_cap * sizeof *b->slots);
-        for (size_t i = 0; i < b->n; i++)
-            batch_index(b, i);
-    }
-    b->rows[b->n] = *row;
-    batch_index(b, b->n++);
+    if (!b->places)
+        b->places = map_new();
+    *VEC_ADD(b) = *row;
+    map_put(b->places, key_of(row->sha1), (void *)(uintptr_t)b->n);
 }
 
 static void batch_clear(struct batch *b)
 {
-    free(b->rows);
-    free(b->slots);
+    free(b->list);
+    map_free(b->places, NULL);
     *b = (struct batch){0};
 }
 
@@ -288,7 +272,7 @@ static struct err *write_once(struct repcache *rc, struct repcache_db **db, stru
     }
     /* In the order of the table, so that each of its pages is touched once. */
     struct repcache_row *sorted = mem_alloc(rc->writing.n * sizeof *sorted);
-    memcpy(sorted, rc->writing.rows, rc->writing.n * sizeof *sorted);
+    memcpy(sorted, rc->writing.list, rc->writing.n * sizeof *sorted);
     qsort(sorted, rc->writing.n, sizeof *sorted, row_cmp);
     bool changed = false;
     struct err *err = repcache_db_insert(*db, &changed, sorted, rc->writing.n);
@@ -433,7 +417,7 @@ void posix_repcache_release(struct store *store)
     struct batch held = rc->held;
     rc->held = (struct batch){0};
     pthread_mutex_unlock(&rc->mutex);
-    posix_repcache_offer(store, held.rows, held.n);
+    posix_repcache_offer(store, held.list, held.n);
     batch_clear(&held);
 }
 
@@ -531,7 +515,7 @@ static void know_all(struct repcache *rc)
     if (!err && all.complete && !rc->known.complete && rc->writing.n == 0 &&
         stamp_eq(&after, &all.stamp)) {
         for (size_t i = 0; i < rc->waiting.n; i++)
-            known_add(&all, rc->waiting.rows[i].sha1);
+            known_add(&all, rc->waiting.list[i].sha1);
         rc->known = all;
     } else {
         known_forget(&all);
