@@ -5,7 +5,9 @@
  * oldest. A look-up is a hash and a few pointers under a mutex, without a system call. A body that
  * leaves the cache is closed when the last arena has let go of it. Only what cannot change is kept:
  * revisions up to the head that we have read, packs, and revisions that this process staged. */
-#include "store/posix/posix_int.h"
+#include "store/posix/body.h"
+
+#include "store/posix/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

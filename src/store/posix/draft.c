@@ -5,7 +5,10 @@
  *   0                                in_file                     size
  *
  * Small drafts are all tail and never have a file of their own before they are published. */
-#include "store/posix/posix_int.h"
+#include "store/posix/draft.h"
+
+#include "store/posix/files.h"
+#include "store/posix/pending.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths, whole files and folders of the FSFS directory layout; see posix_int.h. */
-#include "store/posix/posix_int.h"
+/* Paths, whole files and folders of the FSFS directory layout; see files.h. */
+#include "store/posix/files.h"
+
+#include "store/posix/body.h"
 
 #include "base/num.h"
 #include <dirent.h>

@@ -12,7 +12,10 @@
  *
  * Neither kind keeps threads of one process apart, nor two stores of one repository: a flag per
  * repository does. */
-#include "store/posix/posix_int.h"
+#include "store/posix/lease.h"
+
+#include "store/posix/files.h"
+#include "store/posix/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>

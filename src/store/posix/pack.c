@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pack in the place of a shard's files; see store.h. */
-#include "store/posix/posix_int.h"
+#include "store/posix/pack.h"
+
+#include "store/posix/draft.h"
+#include "store/posix/files.h"
+#include "store/posix/pending.h"
 
 #include <errno.h>
 
@@ -13,22 +17,22 @@ static struct err *is_packed(bool *out, struct posix *store, int64_t shard)
     return NULL;
 }
 
-static struct err *put_files(struct piece pieces[2], size_t *count, struct posix *store,
+static struct err *put_files(struct pending files[2], size_t *count, struct posix *store,
                              const char *folder, struct posix_draft *pack, struct str manifest,
                              mode_t mode)
 {
     struct sync_job jobs[2];
     *count = 1;
-    TRY(piece_of_draft(&pieces[0], store, name_printf("%s/pack", folder), pack, mode));
+    TRY(pending_of_draft(&files[0], store, name_printf("%s/pack", folder), pack, mode));
     if (manifest.n > 0) {
         *count = 2;
-        TRY(piece_of_bytes(&pieces[1], store, name_printf("%s/manifest", folder), manifest, mode));
+        TRY(pending_of_bytes(&files[1], store, name_printf("%s/manifest", folder), manifest, mode));
     }
     for (size_t i = 0; i < *count; i++)
-        jobs[i] = (struct sync_job){store, pieces[i].fd, pieces[i].name};
+        jobs[i] = (struct sync_job){store, files[i].fd, files[i].name};
     TRY(sync_run(jobs, *count));
     for (size_t i = 0; i < *count; i++)
-        TRY(piece_name(&pieces[i], store));
+        TRY(pending_name(&files[i], store));
     jobs[0] = (struct sync_job){store, -1, name_printf("%s", folder)};
     jobs[1] = (struct sync_job){store, -1, name_printf("revs")};
     return sync_run(jobs, 2);
@@ -39,7 +43,7 @@ struct err *posix_put_pack(struct store *base, int64_t shard, struct draft *pack
 {
     struct posix *store = posix_of(base);
     struct name folder = name_printf("revs/%lld.pack", (long long)shard);
-    struct piece pieces[2] = {{.fd = -1}, {.fd = -1}};
+    struct pending files[2] = {{.fd = -1}, {.fd = -1}};
     size_t count = 0;
     bool made, packed;
     TRY(is_packed(&packed, store, shard));
@@ -51,8 +55,8 @@ struct err *posix_put_pack(struct store *base, int64_t shard, struct draft *pack
     TRY(folder_make(&made, store, folder.s, name_printf("revs/%lld", (long long)shard).s));
     mode_t mode =
         mode_for_rev(store, (revnum)shard * store->base.layout.shard_size + 1) & ~(mode_t)0222;
-    struct err *err = put_files(pieces, &count, store, folder.s, draft_of(pack), manifest, mode);
-    pieces_end(pieces, count, store, !err);
+    struct err *err = put_files(files, &count, store, folder.s, draft_of(pack), manifest, mode);
+    pendings_end(files, count, store, !err);
     if (err)
         err = err_join(err, folder_remove(store, folder.s, NULL));
     return err;

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a store, its head, the names of transactions, a new store; see store.h. */
+#include "store/posix/body.h"
+#include "store/posix/draft.h"
+#include "store/posix/files.h"
+#include "store/posix/lease.h"
+#include "store/posix/pack.h"
 #include "store/posix/posix_int.h"
+#include "store/posix/publish.h"
+#include "store/posix/record.h"
+#include "store/posix/repcache.h"
 
 #include "base/num.h"
 #include <errno.h>

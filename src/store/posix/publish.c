@@ -19,8 +19,13 @@
  * `current` of a batch of several revisions without their files, or, between waits 2 and 3, the
  * files of the whole batch above the old `current`: the price of three waits for the batch. A batch
  * of one, which is what a commit is unless others come at the same time, has no such moment. */
+#include "store/posix/publish.h"
+
 #include "base/vec.h"
-#include "store/posix/posix_int.h"
+#include "store/posix/body.h"
+#include "store/posix/draft.h"
+#include "store/posix/files.h"
+#include "store/posix/pending.h"
 
 #include "base/num.h"
 #include <assert.h>
@@ -149,10 +154,10 @@ static struct err *folders_sync(struct posix *store, const struct folders *folde
 
 /* Of each revision, in the order in which they get their names. `current` replaces what is there,
  * which only a file with a name can. */
-enum { PIECE_REVPROPS, PIECE_REV, PIECE_HEAD, PIECES };
+enum { PENDING_REVPROPS, PENDING_REV, PENDING_HEAD, PENDINGS };
 
-struct pieces {
-    struct piece *list;
+struct pendings {
+    struct pending *list;
     size_t count;
 };
 
@@ -167,64 +172,64 @@ static mode_t mode_of_head(const struct posix *store)
     return stat(path, &st) == 0 ? st.st_mode & 07777 : 0644;
 }
 
-static struct err *write_head(struct piece *out, struct posix *store, const struct publication *one,
-                              mode_t mode)
+static struct err *write_head(struct pending *out, struct posix *store,
+                              const struct publication *one, mode_t mode)
 {
     AUTO_BUF(text);
     head_text(&text, store, (struct head){one->rev, one->next_node_id, one->next_copy_id});
-    return piece_of_bytes_at(out, store, name_printf("current"), name_staged("current", one->rev),
-                             buf_view(&text), mode);
+    return pending_of_bytes_at(out, store, name_printf("current"), name_staged("current", one->rev),
+                               buf_view(&text), mode);
 }
 
-static struct err *write_batch(struct pieces *out, struct posix *store,
+static struct err *write_batch(struct pendings *out, struct posix *store,
                                const struct publication *batch, size_t count)
 {
     mode_t mode = mode_for_rev(store, batch[0].rev), head_mode = mode_of_head(store);
-    out->list = mem_zalloc(PIECES * count * sizeof(*out->list));
+    out->list = mem_zalloc(PENDINGS * count * sizeof(*out->list));
     for (size_t i = 0; i < count; i++) {
-        struct piece *pieces = &out->list[PIECES * i];
+        struct pending *files = &out->list[PENDINGS * i];
         assert(batch[i].rev == batch[0].rev + (revnum)i);
         out->count++;
-        TRY(piece_of_bytes(&pieces[PIECE_REVPROPS], store, name_revprops(store, batch[i].rev),
-                           batch[i].revprops, mode));
+        TRY(pending_of_bytes(&files[PENDING_REVPROPS], store, name_revprops(store, batch[i].rev),
+                             batch[i].revprops, mode));
         out->count++;
-        TRY(piece_of_draft(&pieces[PIECE_REV], store, name_rev(store, batch[i].rev),
-                           draft_of(batch[i].draft), mode));
+        TRY(pending_of_draft(&files[PENDING_REV], store, name_rev(store, batch[i].rev),
+                             draft_of(batch[i].draft), mode));
         out->count++;
-        TRY(write_head(&pieces[PIECE_HEAD], store, &batch[i], head_mode));
+        TRY(write_head(&files[PENDING_HEAD], store, &batch[i], head_mode));
     }
     return NULL;
 }
 
 /* Wait 1. FILESYSTEM is a descriptor there where the files are too many to be synced one by one. */
-static struct err *sync_batch(const struct pieces *pieces, struct posix *store, int filesystem)
+static struct err *sync_batch(const struct pendings *files, struct posix *store, int filesystem)
 {
-    if (pieces->count > SYNC_FILES_MAX)
+    if (files->count > SYNC_FILES_MAX)
         return sync_filesystem(store, filesystem);
     struct sync_job jobs[SYNC_FILES_MAX];
-    for (size_t i = 0; i < pieces->count; i++)
-        jobs[i] = (struct sync_job){store, pieces->list[i].fd, pieces->list[i].name};
-    return sync_run(jobs, pieces->count);
+    for (size_t i = 0; i < files->count; i++)
+        jobs[i] = (struct sync_job){store, files->list[i].fd, files->list[i].name};
+    return sync_run(jobs, files->count);
 }
 
 /* ---- moving the head ---- */
 
 /* Give revision REV its names, and make it the head; wait for FOLDERS (NULL: no wait) in between,
  * and say in *UNSAFE whether that failed. On an error nothing of REV is left. */
-static struct err *place_one(bool *unsafe, struct piece pieces[PIECES], struct posix *store,
+static struct err *place_one(bool *unsafe, struct pending files[PENDINGS], struct posix *store,
                              revnum rev, const struct folders *folders)
 {
     struct err *err;
-    TRY_GOTO(err, piece_name(&pieces[PIECE_REVPROPS], store), out);
-    TRY_GOTO(err, piece_name(&pieces[PIECE_REV], store), out);
+    TRY_GOTO(err, pending_name(&files[PENDING_REVPROPS], store), out);
+    TRY_GOTO(err, pending_name(&files[PENDING_REV], store), out);
     if (folders && (err = folders_sync(store, folders))) {
         *unsafe = true;
         goto out;
     }
-    TRY_GOTO(err, piece_name(&pieces[PIECE_HEAD], store), out);
+    TRY_GOTO(err, pending_name(&files[PENDING_HEAD], store), out);
     store->known_head = rev;
 out:
-    pieces_end(pieces, PIECES, store, !err);
+    pendings_end(files, PENDINGS, store, !err);
     return err;
 }
 
@@ -251,20 +256,20 @@ static struct err *make_durable(revnum *durable, struct posix *store, revnum hea
 
 /* The revisions from FIRST on, whose contents are safe. What was placed before a failure is made
  * durable as well as can be: others may have seen it. */
-static struct err *place_batch(revnum *durable, struct pieces *pieces, struct posix *store,
+static struct err *place_batch(revnum *durable, struct pendings *files, struct posix *store,
                                revnum first, const struct folders *folders)
 {
-    size_t count = pieces->count / PIECES, done = 0;
+    size_t count = files->count / PENDINGS, done = 0;
     bool unsafe = false;
     struct err *err = NULL;
     while (done < count && !err) {
-        err = place_one(&unsafe, &pieces->list[PIECES * done], store, first + (revnum)done,
+        err = place_one(&unsafe, &files->list[PENDINGS * done], store, first + (revnum)done,
                         done + 1 == count ? folders : NULL);
         done += !err;
     }
     for (size_t i = done + !!err; i < count; i++)
-        pieces_end(&pieces->list[PIECES * i], PIECES, store, false);
-    pieces->count = 0;
+        pendings_end(&files->list[PENDINGS * i], PENDINGS, store, false);
+    files->count = 0;
     if (done == 0)
         return err;
     revnum head = first + (revnum)done - 1;
@@ -273,18 +278,18 @@ static struct err *place_batch(revnum *durable, struct pieces *pieces, struct po
     return err_join(err, make_durable(durable, store, head, done < count ? folders : NULL));
 }
 
-static struct err *publish_pieces(revnum *durable, struct pieces *pieces, struct posix *store,
-                                  const struct publication *batch, size_t count)
+static struct err *publish_files(revnum *durable, struct pendings *files, struct posix *store,
+                                 const struct publication *batch, size_t count)
 {
     struct folders folders = {0};
     int filesystem = -1;
     struct err *err;
-    if (PIECES * count > SYNC_FILES_MAX)
+    if (PENDINGS * count > SYNC_FILES_MAX)
         TRY(sync_filesystem_open(&filesystem, store));
     TRY_GOTO(err, folders_of_batch(&folders, store, batch[0].rev, count), out);
-    TRY_GOTO(err, write_batch(pieces, store, batch, count), out);
-    TRY_GOTO(err, sync_batch(pieces, store, filesystem), out);
-    err = place_batch(durable, pieces, store, batch[0].rev, &folders);
+    TRY_GOTO(err, write_batch(files, store, batch, count), out);
+    TRY_GOTO(err, sync_batch(files, store, filesystem), out);
+    err = place_batch(durable, files, store, batch[0].rev, &folders);
 out:
     free(folders.list);
     if (filesystem >= 0)
@@ -297,7 +302,7 @@ out:
 void staged_end(struct posix *store)
 {
     struct staged *staged = &store->staged;
-    pieces_end(staged->list, staged->n, store, false);
+    pendings_end(staged->list, staged->n, store, false);
     free(staged->list);
     if (store->sync_fd >= 0)
         close(store->sync_fd);
@@ -317,53 +322,53 @@ static struct err *staged_begin(struct posix *store, revnum first)
     return NULL;
 }
 
-static struct err *stage_pieces(struct piece pieces[PIECES], struct posix *store,
-                                const struct publication *one)
+static struct err *stage_files(struct pending files[PENDINGS], struct posix *store,
+                               const struct publication *one)
 {
     revnum rev = one->rev;
     mode_t mode = store->staged.mode;
     struct name temp = name_staged("revs", rev);
-    struct piece *body = &pieces[PIECE_REV];
-    TRY(piece_of_bytes_at(&pieces[PIECE_REVPROPS], store, name_revprops(store, rev),
-                          name_staged("revprops", rev), one->revprops, mode));
+    struct pending *body = &files[PENDING_REV];
+    TRY(pending_of_bytes_at(&files[PENDING_REVPROPS], store, name_revprops(store, rev),
+                            name_staged("revprops", rev), one->revprops, mode));
     struct posix_draft *draft = draft_of(one->draft);
     if (draft->fd < 0) {
-        TRY(piece_of_bytes_at(body, store, name_rev(store, rev), temp, buf_view(&draft->tail),
-                              mode));
+        TRY(pending_of_bytes_at(body, store, name_rev(store, rev), temp, buf_view(&draft->tail),
+                                mode));
     } else {
-        TRY(piece_of_draft(body, store, name_rev(store, rev), draft, mode));
-        TRY(piece_park(body, store, temp));
-        TRY(piece_own(body));
+        TRY(pending_of_draft(body, store, name_rev(store, rev), draft, mode));
+        TRY(pending_park(body, store, temp));
+        TRY(pending_own(body));
     }
-    return write_head(&pieces[PIECE_HEAD], store, one, store->staged.head_mode);
+    return write_head(&files[PENDING_HEAD], store, one, store->staged.head_mode);
 }
 
 /* Descriptors are kept for the sync while there are few. */
-static void staged_add(struct posix *store, const struct piece pieces[PIECES])
+static void staged_add(struct posix *store, const struct pending files[PENDINGS])
 {
     struct staged *staged = &store->staged;
     const size_t first_open = staged->n > SYNC_FILES_MAX ? staged->n : 0;
-    for (size_t i = 0; i < PIECES; i++)
-        *VEC_ADD(staged) = pieces[i];
+    for (size_t i = 0; i < PENDINGS; i++)
+        *VEC_ADD(staged) = files[i];
     for (size_t i = first_open; staged->n > SYNC_FILES_MAX && i < staged->n; i++)
-        piece_close(&staged->list[i], store);
+        pending_close(&staged->list[i], store);
 }
 
 struct err *posix_stage(struct store *base, const struct publication *one)
 {
     struct posix *store = posix_of(base);
     struct staged *staged = &store->staged;
-    struct piece pieces[PIECES] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
+    struct pending files[PENDINGS] = {{.fd = -1}, {.fd = -1}, {.fd = -1}};
     assert(staged->first == REV_NONE || one->rev == staged->last + 1);
     if (staged->first == REV_NONE)
         TRY(staged_begin(store, one->rev));
     bodies_forget(store, one->rev);
-    struct err *err = stage_pieces(pieces, store, one);
+    struct err *err = stage_files(files, store, one);
     if (err) {
-        pieces_end(pieces, PIECES, store, false);
+        pendings_end(files, PENDINGS, store, false);
         return err;
     }
-    staged_add(store, pieces);
+    staged_add(store, files);
     store->staged_last = staged->last = one->rev;
     return NULL;
 }
@@ -371,17 +376,17 @@ struct err *posix_stage(struct store *base, const struct publication *one)
 static struct err *publish_staged(revnum *durable, struct posix *store)
 {
     struct staged *staged = &store->staged;
-    struct pieces pieces = {staged->list, staged->n};
+    struct pendings files = {staged->list, staged->n};
     struct folders folders = {0};
     revnum first = staged->first;
     struct err *err;
-    if (pieces.count == 0)
+    if (files.count == 0)
         return NULL;
     TRY_GOTO(err, check_head(store, first), out);
-    TRY_GOTO(err, folders_of_batch(&folders, store, first, pieces.count / PIECES), out);
-    TRY_GOTO(err, sync_batch(&pieces, store, store->sync_fd), out);
+    TRY_GOTO(err, folders_of_batch(&folders, store, first, files.count / PENDINGS), out);
+    TRY_GOTO(err, sync_batch(&files, store, store->sync_fd), out);
     staged->n = 0;
-    err = place_batch(durable, &pieces, store, first, &folders);
+    err = place_batch(durable, &files, store, first, &folders);
 out:
     free(folders.list);
     staged_end(store);
@@ -394,17 +399,17 @@ struct err *posix_publish(revnum *durable, struct store *base, const struct publ
                           size_t count)
 {
     struct posix *store = posix_of(base);
-    struct pieces pieces = {0};
+    struct pendings files = {0};
     if (count == 0)
         return publish_staged(durable, store);
     assert(store->staged.first == REV_NONE);
     *durable = batch[0].rev - 1;
     TRY(check_head(store, batch[0].rev));
     bodies_forget(store, batch[0].rev);
-    struct err *err = publish_pieces(durable, &pieces, store, batch, count);
-    pieces_end(pieces.list, pieces.count, store, false);
+    struct err *err = publish_files(durable, &files, store, batch, count);
+    pendings_end(files.list, files.count, store, false);
     if (err)
         bodies_forget(store, batch[0].rev);
-    free(pieces.list);
+    free(files.list);
     return err;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records: the small files of the FSFS directory layout; see store.h. */
-#include "store/posix/posix_int.h"
+#include "store/posix/record.h"
+
+#include "store/posix/draft.h"
+#include "store/posix/files.h"
 
 #include "base/num.h"
 #include <ctype.h>

@@ -1,9 +1,12 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */#include "store/posix/repcache.h"
+
+
+
 /* repcache.c - the rep-cache in memory: rows on their way to the file, and what is known of the
  * file. */
 #include "base/map.h"
 #include "base/vec.h"
-#include "store/posix/repcache_int.h"
+#include "store/posix/repcache_db.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>

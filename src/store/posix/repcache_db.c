@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0 */ #include "store/posix/repcache_db.h"
+
 #include "base/file.h"
 #include "base/num.h"
-#include "store/posix/repcache_int.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    BUSY_TIMEOUT_MS = 10000, /* as long as stock tools wait for each other */
-    GRACE_MS = 1000,         /* for others to make the table of a file they have created */
-    HASH_DIGITS = 2 * SHA1_SIZE,
-};
+    enum {
+        BUSY_TIMEOUT_MS = 10000, /* as long as stock tools wait for each other */
+        GRACE_MS = 1000,         /* for others to make the table of a file they have created */
+        HASH_DIGITS = 2 * SHA1_SIZE,
+    };
 
 struct repcache_db {
     sqlite3 *db;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What writers left that were killed; see posix_int.h.
+/* What writers left that were killed; see sweep.h.
  *
  * Revisions above the head: whoever writes places at most one there (publish.c), but older versions
  * placed more, and a power cut may. The numbers next to the head are looked at each time; the first
@@ -8,7 +8,10 @@
  *
  * Temporary files, all in db/: "varve-<what>-<revision>.tmp" were written under the lease that we
  * have now; "varve-<process>-<number>.tmp" are locked by their maker as long as that lives. */
-#include "store/posix/posix_int.h"
+#include "store/posix/sweep.h"
+
+#include "store/posix/body.h"
+#include "store/posix/files.h"
 
 #include "base/num.h"
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* repcache_int.h - one connection to rep-cache.db (repcache_db.c), as repcache.c uses it.
+/* repcache_db.h - one connection to rep-cache.db, as repcache.c uses it.
  *
  *   rep_cache (hash TEXT PRIMARY KEY, revision, offset, size, expanded_size)
  *   user_version 1: with row numbers (formats 4 to 7); 2: WITHOUT ROWID (format 8: BY_HASH)
  *
  * A connection belongs to one thread at a time. It does not wait for the disk: what a crash takes
  * away is made again. */
-#ifndef VARVE_STORE_POSIX_REPCACHE_INT_H
-#define VARVE_STORE_POSIX_REPCACHE_INT_H
+#ifndef VARVE_STORE_POSIX_REPCACHE_DB_H
+#define VARVE_STORE_POSIX_REPCACHE_DB_H
 
 #include "store/posix/posix_int.h"
 

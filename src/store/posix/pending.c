@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files written, synced and named as one set; see posix_int.h. */
-#include "store/posix/posix_int.h"
+/* Files written, synced and named as one set; see pending.h. */
+#include "store/posix/pending.h"
+
+#include "store/posix/draft.h"
+#include "store/posix/files.h"
 
 #include "base/thread.h"
 #include <errno.h>
@@ -44,33 +47,33 @@ static struct err *unnamed_link(struct posix *store, int fd, const char *temp, c
     return rc == 0 ? NULL : err_errno(errno, "Can't create file '%s'", path);
 }
 
-/* ---- pieces ---- */
+/* ---- files ---- */
 
-static struct err *fill(struct piece *piece, struct posix *store, struct str bytes, mode_t mode)
+static struct err *fill(struct pending *file, struct posix *store, struct str bytes, mode_t mode)
 {
     char path[PATH_SIZE];
-    path_of(path, store, piece->name.s);
-    TRY(write_all(store, piece->fd, bytes, 0, path));
-    return set_mode(store, piece->fd, mode, path);
+    path_of(path, store, file->name.s);
+    TRY(write_all(store, file->fd, bytes, 0, path));
+    return set_mode(store, file->fd, mode, path);
 }
 
-struct err *piece_of_bytes(struct piece *out, struct posix *store, struct name name,
-                           struct str bytes, mode_t mode)
+struct err *pending_of_bytes(struct pending *out, struct posix *store, struct name name,
+                             struct str bytes, mode_t mode)
 {
     char path[PATH_SIZE], folder[PATH_SIZE];
-    *out = (struct piece){.name = name, .fd = -1};
+    *out = (struct pending){.name = name, .fd = -1};
     path_of(path, store, name.s);
     path_folder(folder, path);
     TRY(unnamed_open(&out->fd, &out->temp, store, folder));
     return fill(out, store, bytes, mode);
 }
 
-struct err *piece_of_bytes_at(struct piece *out, struct posix *store, struct name name,
-                              struct name temp, struct str bytes, mode_t mode)
+struct err *pending_of_bytes_at(struct pending *out, struct posix *store, struct name name,
+                                struct name temp, struct str bytes, mode_t mode)
 {
     enum { FLAGS = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC };
     char path[PATH_SIZE];
-    *out = (struct piece){.name = name};
+    *out = (struct pending){.name = name};
     path_of(path, store, temp.s);
     out->fd = store->disk->open(store->disk, path, FLAGS, 0666);
     if (out->fd < 0 && errno == EEXIST) {
@@ -84,69 +87,69 @@ struct err *piece_of_bytes_at(struct piece *out, struct posix *store, struct nam
     return fill(out, store, bytes, mode);
 }
 
-struct err *piece_of_draft(struct piece *out, struct posix *store, struct name name,
-                           struct posix_draft *draft, mode_t mode)
+struct err *pending_of_draft(struct pending *out, struct posix *store, struct name name,
+                             struct posix_draft *draft, mode_t mode)
 {
     if (draft->fd < 0)
-        return piece_of_bytes(out, store, name, buf_view(&draft->tail), mode);
-    *out = (struct piece){.name = name, .fd = draft->fd, .temp = draft->temp, .draft = draft};
+        return pending_of_bytes(out, store, name, buf_view(&draft->tail), mode);
+    *out = (struct pending){.name = name, .fd = draft->fd, .temp = draft->temp, .draft = draft};
     draft->temp = NULL;
     TRY(draft_flush(draft));
     return set_mode(store, draft->fd, mode, name.s);
 }
 
-struct err *piece_park(struct piece *piece, struct posix *store, struct name temp)
+struct err *pending_park(struct pending *file, struct posix *store, struct name temp)
 {
     char path[PATH_SIZE];
     path_of(path, store, temp.s);
-    TRY(unnamed_link(store, piece->fd, piece->temp, path));
-    free(piece->temp);
-    piece->temp = mem_strdup(path);
+    TRY(unnamed_link(store, file->fd, file->temp, path));
+    free(file->temp);
+    file->temp = mem_strdup(path);
     return NULL;
 }
 
-struct err *piece_own(struct piece *piece)
+struct err *pending_own(struct pending *file)
 {
-    int fd = fcntl(piece->fd, F_DUPFD_CLOEXEC, 0);
+    int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
-        return err_errno(errno, "Can't keep file '%s' open", piece->name.s);
-    piece->fd = fd;
-    piece->draft = NULL;
+        return err_errno(errno, "Can't keep file '%s' open", file->name.s);
+    file->fd = fd;
+    file->draft = NULL;
     return NULL;
 }
 
-void piece_close(struct piece *piece, struct posix *store)
+void pending_close(struct pending *file, struct posix *store)
 {
-    if (piece->fd >= 0 && !piece->draft)
-        store->disk->close(store->disk, piece->fd);
-    piece->fd = -1;
-    piece->draft = NULL;
+    if (file->fd >= 0 && !file->draft)
+        store->disk->close(store->disk, file->fd);
+    file->fd = -1;
+    file->draft = NULL;
 }
 
-struct err *piece_name(struct piece *piece, struct posix *store)
+struct err *pending_name(struct pending *file, struct posix *store)
 {
     char path[PATH_SIZE];
-    if (piece->named)
+    if (file->named)
         return NULL;
-    path_of(path, store, piece->name.s);
-    TRY(unnamed_link(store, piece->fd, piece->temp, path));
-    piece->named = true;
+    path_of(path, store, file->name.s);
+    TRY(unnamed_link(store, file->fd, file->temp, path));
+    file->named = true;
     return NULL;
 }
 
-void pieces_end(struct piece *pieces, size_t count, struct posix *store, bool stay)
+void pendings_end(struct pending *files, size_t count, struct posix *store, bool stay)
 {
     while (count > 0) {
-        struct piece *piece = &pieces[--count];
+        struct pending *file = &files[--count];
         char path[PATH_SIZE];
-        path_of(path, store, piece->name.s);
-        piece_close(piece, store);
-        if (!stay && piece->named)
+        path_of(path, store, file->name.s);
+        pending_close(file, store);
+        if (!stay && file->named)
             store->disk->unlink(store->disk, path);
-        else if (piece->temp && !piece->named)
-            store->disk->unlink(store->disk, piece->temp);
-        free(piece->temp);
-        piece->temp = NULL;
+        else if (file->temp && !file->named)
+            store->disk->unlink(store->disk, file->temp);
+        free(file->temp);
+        file->temp = NULL;
     }
 }
 
