@@ -19,19 +19,11 @@ enum {
 
 #define DEFAULTS S("DEFAULT") /* the section whose options all others have, too */
 
-/* The next line without its LF or CR LF; the last one needs none. */
 static bool take_line(struct ini_reader *r, struct str *line)
 {
-    if (r->pos >= r->text.n)
-        return false;
-    if (!str_line(line, r->text, &r->pos)) {
-        *line = str_skip(r->text, r->pos);
-        r->pos = r->text.n;
-    }
-    if (line->n && line->p[line->n - 1] == '\r')
-        line->n--;
-    r->line++;
-    return true;
+    const bool taken = str_text_line(line, r->text, &r->pos);
+    r->line += taken;
+    return taken;
 }
 
 static bool is_blank(char c)

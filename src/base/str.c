@@ -37,6 +37,19 @@ bool str_line(struct str *line, struct str text, size_t *pos)
     return true;
 }
 
+bool str_text_line(struct str *line, struct str text, size_t *pos)
+{
+    if (*pos >= text.n)
+        return false;
+    if (!str_line(line, text, pos)) {
+        *line = str_skip(text, *pos);
+        *pos = text.n;
+    }
+    if (line->n && line->p[line->n - 1] == '\r')
+        line->n--;
+    return true;
+}
+
 struct str str_word(struct str *s)
 {
     size_t space = str_find(*s, ' ');

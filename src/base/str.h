@@ -69,6 +69,9 @@ size_t str_find_control(struct str s, struct str allowed);
 /* Take the line of TEXT that starts at *POS (without its LF) and move *POS behind the LF.
  * False at the end of TEXT or where the rest has no LF. */
 bool str_line(struct str *line, struct str text, size_t *pos);
+/* The same for files that people edit: a CR before the LF goes too, and the last line needs no LF.
+ */
+bool str_text_line(struct str *line, struct str text, size_t *pos);
 
 /* Take the bytes before the next single space off the front of *S, and that space; all of *S if it
  * has none. */

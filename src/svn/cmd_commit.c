@@ -65,33 +65,35 @@ static struct err *read_edit(struct str *command, struct wire_item *params, stru
     return err;
 }
 
-/* Read one editor command and apply it. *ENDED: 1 close-edit, 2 abort-edit. */
-static struct err *take_edit(int *ended, struct session *s, struct edit_decoder *decoder,
+enum edit_end { GOES_ON, CLOSED, ABORTED };
+
+/* Read one editor command and apply it. */
+static struct err *take_edit(enum edit_end *end, struct session *s, struct edit_decoder *decoder,
                              struct commit_edit *ce)
 {
     struct str command;
     struct wire_item params;
     struct edit_event event;
-    *ended = 0;
     TRY(read_edit(&command, &params, s));
     TRY(edit_decode(&event, decoder, command, &params, s->request));
-    if (event.kind == EDIT_CLOSE_EDIT || event.kind == EDIT_ABORT_EDIT) {
-        *ended = event.kind == EDIT_CLOSE_EDIT ? 1 : 2;
-        return NULL;
-    }
-    return commit_edit_event(ce, &event);
+    *end = event.kind == EDIT_CLOSE_EDIT   ? CLOSED
+           : event.kind == EDIT_ABORT_EDIT ? ABORTED
+                                           : GOES_ON;
+    if (event.kind == EDIT_FINISH_REPLAY)
+        return err_make(E_RA_SVN_MALFORMED_DATA, "Editor command out of place in a commit");
+    return *end == GOES_ON ? commit_edit_event(ce, &event) : NULL;
 }
 
-static struct err *take_edits(int *ended, struct session *s, struct commit_edit *ce)
+static struct err *take_edits(enum edit_end *end, struct session *s, struct commit_edit *ce)
 {
     struct edit_decoder decoder;
     struct err *err;
     edit_decoder_init(&decoder, s->root_url_decoded);
     do {
         struct arena_mark mark = arena_mark(s->request);
-        err = take_edit(ended, s, &decoder, ce);
+        err = take_edit(end, s, &decoder, ce);
         arena_rewind(s->request, mark);
-    } while (!err && !*ended);
+    } while (!err && *end == GOES_ON);
     edit_decoder_free(&decoder);
     return err;
 }
@@ -148,13 +150,13 @@ static struct err *take_commit(struct commit_result *result, struct session *s,
                                const struct commit_params *params)
 {
     struct commit_edit *ce;
-    int ended;
+    enum edit_end end = GOES_ON;
     *result = (struct commit_result){.rev = REV_NONE};
     TRY(commit_edit_begin(&ce, s->repo, params));
     struct err *err = wire_success_empty(s->conn);
     if (!err)
-        err = take_edits(&ended, s, ce);
-    if (!err && ended == 1)
+        err = take_edits(&end, s, ce);
+    if (!err && end == CLOSED)
         return commit_edit_close(result, ce, s->request);
     commit_edit_abort(ce);
     return err;

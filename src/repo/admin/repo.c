@@ -18,10 +18,9 @@ static struct err *read_format(int *format, const char *path)
     size_t pos = 0;
     struct str line;
     int64_t number;
-    if (!str_line(&line, buf_view(&text), &pos))
+    if (str_find(buf_view(&text), '\n') == SIZE_MAX)
         return err_make(E_APR_EOF, "Can't read file '%s': End of file found", path);
-    if (line.n && line.p[line.n - 1] == '\r') /* as Subversion reads it */
-        line.n--;
+    str_text_line(&line, buf_view(&text), &pos); /* CR LF is fine, as to Subversion */
     if (!num_i64(&number, line) || number < 0)
         return err_make(E_BAD_VERSION_FILE_FORMAT, "First line of '%s' contains non-digit", path);
     if (number != OUTER_FORMAT_OLD && number != OUTER_FORMAT)

@@ -469,7 +469,7 @@ static struct err *dispatch(struct commit_edit *ce, const struct edit_event *eve
     case EDIT_ABSENT_FILE:
         return NULL;
     default:
-        return err_make(E_RA_SVN_MALFORMED_DATA, "Editor command out of place in a commit");
+        return err_make(E_INCORRECT_PARAMS, "Event %d is out of place in a commit", event->kind);
     }
 }
 

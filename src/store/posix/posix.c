@@ -161,10 +161,8 @@ static struct err *get_line(struct str *line, struct buf *buf, const struct posi
         if (!found)
             return err_errno(ENOENT, "Can't open file '%s/%s'", store->base.path, name);
     }
-    if (!str_line(line, buf_view(buf), &pos))
-        *line = buf_view(buf);
-    else if (line->n && line->p[line->n - 1] == '\r')
-        line->n--;
+    if (!str_text_line(line, buf_view(buf), &pos))
+        *line = buf_view(buf); /* nothing */
     return NULL;
 }
 
