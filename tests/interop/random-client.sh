@@ -6,8 +6,8 @@ set -u
 . "$(dirname "$0")/helpers/lib.sh"
 
 mkdir "$T/different"
-check "stock answers itself the same" "$HERE/random_client" --self-test --seed self --count 8 --output "$T/different"
+check "stock answers itself the same" "$HERE/../random_client" --self-test --seed self --count 8 --output "$T/different"
 check "sequences of commands, varve and stock" \
-    "$HERE/random_client" --seed check --count 130 --jobs 2 --output "$T/different"
+    "$HERE/../random_client" --seed check --count 130 --jobs 2 --output "$T/different"
 for script in "$T"/different/*.sh; do [ ! -f "$script" ] || sed 's/^/# /' "$script"; done
 done_testing

@@ -6,5 +6,5 @@ set -u
 . "$(dirname "$0")/helpers/lib.sh"
 
 mkdir "$T/different"
-check "stock answers itself the same" "$HERE/random_wire" --self-test --seed itself --count 40 --jobs 2 --output "$T/different"
+check "stock answers itself the same" "$HERE/../random_wire" --self-test --seed itself --count 40 --jobs 2 --output "$T/different"
 done_testing

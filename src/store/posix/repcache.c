@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */#include "store/posix/repcache.h"
-
-
+/* SPDX-License-Identifier: Apache-2.0 */ #include "store/posix/repcache.h"
 
 /* repcache.c - the rep-cache in memory: rows on their way to the file, and what is known of the
  * file. */
@@ -13,16 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    LINGER_MS = 250, /* the writer waits so long for more commits to share its transaction */
-    ROWS_NOW = 4096, /* ... unless so many rows are there */
-    ROWS_WAITING_MAX = 1 << 18, /* whoever offers more waits for the writer */
-    TRUST_MS = 1000,            /* how long the file is believed not to have changed */
-    KNOWN_MAX = 1 << 21,        /* hashes; their set takes 32 MiB then */
-    RETRY_MS = 60 * 1000,       /* a file that could not be used is tried again after so long */
-    SCAN_AFTER = 256,       /* absent rows that we asked the file for before we read all of it */
-    SCAN_BYTES_EACH = 4096, /* ... and how much of the file each of them is worth */
-};
+    enum {
+        LINGER_MS = 250, /* the writer waits so long for more commits to share its transaction */
+        ROWS_NOW = 4096, /* ... unless so many rows are there */
+        ROWS_WAITING_MAX = 1 << 18, /* whoever offers more waits for the writer */
+        TRUST_MS = 1000,            /* how long the file is believed not to have changed */
+        KNOWN_MAX = 1 << 21,        /* hashes; their set takes 32 MiB then */
+        RETRY_MS = 60 * 1000,       /* a file that could not be used is tried again after so long */
+        SCAN_AFTER = 256, /* absent rows that we asked the file for before we read all of it */
+        SCAN_BYTES_EACH = 4096, /* ... and how much of the file each of them is worth */
+    };
 
 /* Rows, and where each is by its hash: its number + 1. */
 struct batch {
